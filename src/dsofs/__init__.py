@@ -1,0 +1,36 @@
+"""dsofs: the few features of a wide data set that really separate its classes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsofs.arrays.norms import lrp_norm as lrp_norm
+    from dsofs.selectors.dso import DSOSelector as DSOSelector
+    from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
+    from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
+
+__version__ = "0.1.0"
+
+# Where each public name lives; it is imported when it is first asked for.
+_HOME = {
+    "DSOSelector": "dsofs.selectors.dso",
+    "DSOClassifier": "dsofs.selectors.dso_classifier",
+    "DSOSelectorCV": "dsofs.selectors.dso_cv",
+    "lrp_norm": "dsofs.arrays.norms",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'dsofs' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""``python -m dsofs``."""
+
+from dsofs.cli import main
+
+main()

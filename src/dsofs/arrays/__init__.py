@@ -1,0 +1,31 @@
+"""Array operations: the standardised design and what solvers do with it, the same for every kind of array."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+
+from dsofs.arrays.dense import DenseDesign, dense_moments
+from dsofs.arrays.design import Block, Design
+from dsofs.arrays.norms import group_norms, lrp_norm, row_norms
+from dsofs.arrays.sparse import SparseDesign, sparse_moments
+from dsofs.arrays.standard import Moments, StandardDesign
+from dsofs.arrays.types import AnyArray
+
+__all__ = ["Block", "Design", "Moments", "as_design", "group_norms", "lrp_norm", "moments", "row_norms"]
+
+
+def moments(X: AnyArray) -> Moments:
+    """Column means, scales and constancy of a dense or sparse X."""
+    return sparse_moments(X) if issparse(X) else dense_moments(X)
+
+
+def as_design(X: AnyArray, stats: Moments, *, standardize: bool, bias: bool) -> StandardDesign:
+    """The design of X without its constant columns."""
+    kept = np.flatnonzero(~stats.constant)
+    if standardize:
+        mean, scale = stats.mean[kept], stats.scale[kept]
+    else:
+        mean, scale = np.zeros(len(kept)), np.ones(len(kept))
+    kind = SparseDesign if issparse(X) else DenseDesign
+    return kind(X, kept, mean, scale, bias)

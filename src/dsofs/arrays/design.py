@@ -1,0 +1,122 @@
+"""The matrix that the solvers see, and the operations they need of it.
+
+    Z = [(X - mean) / scale, 1]        m samples x n columns; the last column is the bias, if there is one
+
+Z is never formed whole unless it fits in a block. A new kind of data (torch, CuPy, Dask) is a new subclass of
+``Design`` with these methods; the array that was passed in decides where the work runs, and the small results
+(m x m, n x c) come back as NumPy arrays.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import nullcontext
+
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+
+from dsofs.arrays.memory import BLOCK_BYTES, CHUNK_BYTES, DOUBLE
+from dsofs.arrays.threads import all_threads
+from dsofs.arrays.types import AnyArray, Floats, Ints
+
+# Below this many multiplications a product is over before a second thread has woken up.
+THREADED_PRODUCT = 2e8
+MIN_CHUNK_COLUMNS = 256
+
+
+class Design(ABC):
+    """m x n matrix Z with the operations of the solvers."""
+
+    n_samples: int
+    n_columns: int
+
+    @abstractmethod
+    def gram(self, d: Floats) -> Floats:
+        """K = Z diag(d) Z', exactly symmetric."""
+
+    @abstractmethod
+    def dot(self, W: Floats) -> Floats:
+        """Z W."""
+
+    @abstractmethod
+    def tdot(self, B: Floats) -> Floats:
+        """Z' B."""
+
+    @abstractmethod
+    def take(self, columns: Ints) -> Design:
+        """The same matrix with only these columns: a ``Block`` as soon as they fit in one."""
+
+    @abstractmethod
+    def block(self, columns: Ints) -> Block:
+        """These columns as one ``Block``, however large."""
+
+    def fits_in_block(self, n_columns: int) -> bool:
+        return self.n_samples * n_columns * DOUBLE <= BLOCK_BYTES
+
+
+class Block(Design):
+    """Z itself, held in memory as one array of any array-API library."""
+
+    def __init__(self, Z: AnyArray) -> None:
+        self.Z = Z
+        self.n_samples, self.n_columns = Z.shape
+
+    def gram(self, d: Floats) -> Floats:
+        return gram_of_blocks(((self, slice(None)),), d)
+
+    def dot(self, W: Floats) -> Floats:
+        return to_numpy(self.Z @ _like(self.Z, W))
+
+    def tdot(self, B: Floats) -> Floats:
+        return to_numpy(self.Z.T @ _like(self.Z, B))
+
+    def take(self, columns: Ints) -> Block:
+        return self.block(columns)
+
+    def block(self, columns: Ints) -> Block:
+        if len(columns) == self.n_columns:
+            return self
+        return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, columns), axis=1))
+
+
+def gram_of_blocks(blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
+    """Sum of Z_b diag(d_b) Z_b' over column blocks, each scaled in pieces that stay in the cache.
+
+    ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
+    """
+    K: AnyArray = 0.0
+    root = np.sqrt(d)
+    for block, columns in blocks:
+        Z, r = block.Z, _like(block.Z, root[columns])
+        step = chunk_columns(block.n_samples)
+        with all_threads() if block.n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
+            for first in range(0, block.n_columns, step):
+                S = Z[:, first : first + step] * r[first : first + step]
+                K += S @ S.T
+    return to_numpy(K)
+
+
+def chunk_columns(n_samples: int) -> int:
+    """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
+    return max(MIN_CHUNK_COLUMNS, CHUNK_BYTES // (DOUBLE * n_samples))
+
+
+def to_numpy(array: AnyArray) -> Floats:
+    """The array on the host, as NumPy float64."""
+    if is_numpy_array(array):
+        return np.asarray(array, dtype=np.float64)
+    return np.asarray(np.from_dlpack(array), dtype=np.float64)
+
+
+def _like(Z: AnyArray, host: Floats) -> AnyArray:
+    """A host array in the library, dtype and device of Z."""
+    if is_numpy_array(Z):
+        return host
+    return array_namespace(Z).asarray(host, dtype=Z.dtype, device=Z.device)
+
+
+def _index(Z: AnyArray, columns: Ints) -> AnyArray:
+    if is_numpy_array(Z):
+        return columns
+    return array_namespace(Z).asarray(columns, device=Z.device)

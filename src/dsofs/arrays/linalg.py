@@ -1,0 +1,39 @@
+"""Factorise and solve, for a principal part of a symmetric matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from dsofs.arrays.types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Lower Cholesky factor of the rows and columns ``index`` of a matrix."""
+
+    index: Ints
+    L: Floats
+
+    def solve(self, rhs: Floats) -> Floats:
+        return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+
+    def half_solve(self, rhs: Floats) -> Floats:
+        """L^{-1} rhs."""
+        return np.asarray(solve_triangular(self.L, rhs, lower=True, check_finite=False))
+
+
+def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:
+    """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite."""
+    index = np.arange(len(K)) if part is None else np.flatnonzero(part)
+    M = K.copy() if part is None else K[np.ix_(index, index)]
+    if not len(index):
+        return Factor(index, M)
+    M.flat[:: len(index) + 1] += ridge[index] if isinstance(ridge, np.ndarray) else ridge
+    # The transpose of a symmetric matrix is itself, in the order that LAPACK overwrites without a copy.
+    L, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return Factor(index, L)

@@ -1,0 +1,37 @@
+"""How much memory a fit needs, and the refusal when it cannot be had."""
+
+from __future__ import annotations
+
+import os
+
+DOUBLE = 8
+# Columns are standardised and held in pieces of at most this size; a data set that fits is held whole.
+BLOCK_BYTES = 32 * 2**20
+# Pieces this small stay in a core's cache between being scaled and being multiplied.
+CHUNK_BYTES = 2 * 2**20
+OVERHEAD_BYTES = 50 * 2**20
+
+
+def fit_bytes(n_samples: int, n_features: int, n_columns: int) -> int:
+    """Bytes a fit needs beyond X: three m x m matrices, four n x c ones, two blocks."""
+    doubles = 3 * n_samples**2 + 4 * n_features * n_columns
+    return DOUBLE * doubles + 2 * BLOCK_BYTES + OVERHEAD_BYTES
+
+
+def available_bytes() -> int | None:
+    """Free physical memory, or None where the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def refuse_if_too_big(needed: int, memory_limit: int | None, owner: str) -> None:
+    """Raise MemoryError, before anything is allocated, if ``needed`` bytes cannot be had."""
+    limit = available_bytes() if memory_limit is None else memory_limit
+    if limit is not None and needed > limit:
+        source = "free memory" if memory_limit is None else "'memory_limit'"
+        raise MemoryError(
+            f"{owner} needs about {needed / 2**20:,.0f} MiB ({needed} bytes) beyond X, and the {source} is "
+            f"{limit / 2**20:,.0f} MiB. Fit on fewer samples, or raise 'memory_limit'."
+        )

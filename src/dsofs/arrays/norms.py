@@ -1,0 +1,36 @@
+"""Row norms, group norms and the l_{r,p} norm of the paper's Eqn. 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsofs.arrays.types import Floats, Ints
+
+
+def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
+    """The l_{r,p} norm of a matrix, Eqn. 1: (sum_i ||a_i||_r^p)^(1/p), for r, p > 0.
+
+    Below 1 it is not a norm (no triangle inequality), which nothing here needs.
+    """
+    if not (r > 0 and p > 0):
+        raise ValueError(f"lrp_norm needs r > 0 and p > 0. Got r={r!r}, p={p!r} instead.")
+    A = np.abs(np.atleast_2d(np.asarray(A, dtype=np.float64)))
+    largest = float(A.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    # Scaled by the largest entry, so that no power over- or underflows on the way.
+    rows = np.sum((A / largest) ** r, axis=1) ** (1.0 / r)
+    return largest * float(np.sum(rows**p)) ** (1.0 / p)
+
+
+def row_norms(W: Floats) -> Floats:
+    """Euclidean norm of each row."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+
+
+def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:
+    """||W_g||_F for each group of rows; with ``groups=None`` every row is its own group."""
+    if groups is None:
+        return row_norms(W)
+    squares = np.einsum("ij,ij->i", W, W)
+    return np.sqrt(np.bincount(groups, weights=squares, minlength=n_groups))

@@ -1,0 +1,58 @@
+"""Sparse X: centring is folded into the products, so that nothing larger than a block is ever densified.
+
+With S = diag(1 / scale), D = S diag(d) S and u = X D mean:
+
+    Z = (X - 1 mean') S
+    Z diag(d) Z' = X D X' - u 1' - 1 u' + (mean' D mean) 1 1'
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.arrays.standard import Moments, StandardDesign
+from dsofs.arrays.types import AnyArray, Floats, Ints
+
+
+def sparse_moments(X: AnyArray) -> Moments:
+    """Mean and standard deviation of each column, counting the zeros that are not stored."""
+    X = sparse.csc_array(X)
+    m = X.shape[0]
+    largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+    values = X.astype(np.float64)
+    values.data = values.data / np.repeat(np.where(largest == 0, 1.0, largest), np.diff(X.indptr))
+    mean = np.asarray(values.sum(axis=0)).ravel() / m
+    stored = np.diff(X.indptr)
+    values.data = np.square(values.data - np.repeat(mean, stored))
+    variance = (np.asarray(values.sum(axis=0)).ravel() + (m - stored) * mean**2) / m
+    return Moments.from_scaled(largest, mean, variance)
+
+
+class SparseDesign(StandardDesign):
+    """Standardised view of a scipy.sparse matrix."""
+
+    def __init__(self, X: AnyArray, kept: Ints, mean: Floats, scale: Floats, bias: bool) -> None:
+        super().__init__(X, kept, mean, scale, bias)
+        # Stored numbers only: as large as X at most, and the columns come in the order of ``kept``.
+        scaled = sparse.csc_array(X)[:, kept].astype(np.float64)
+        scaled.data = scaled.data / np.repeat(scale, np.diff(scaled.indptr))
+        self._scaled = scaled.tocsr()
+        self._shift = mean / scale
+
+    def _gram(self, d: Floats) -> Floats:
+        root = self._scaled.multiply(np.sqrt(d)).tocsr()
+        K = (root @ root.T).toarray()
+        u = self._scaled @ (d * self._shift)
+        K -= u[:, None] + u
+        return K + float(d @ self._shift**2)
+
+    def _dot(self, W: Floats) -> Floats:
+        return np.asarray(self._scaled @ W - self._shift @ W)
+
+    def _tdot(self, B: Floats) -> Floats:
+        return np.asarray(self._scaled.T @ B - np.outer(self._shift, B.sum(axis=0)))
+
+    def _fill(self, out: Floats) -> None:
+        out[:] = self._scaled.toarray()
+        out -= self._shift

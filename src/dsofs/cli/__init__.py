@@ -1,0 +1,36 @@
+"""The command line: one file per command, loaded when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from dsofs import __version__
+
+# Command -> what it does; its code is ``main`` in the module of the same name.
+COMMANDS = {"demo": "Select features of data that come with scikit-learn, and see which they are."}
+
+
+class LazyGroup(click.Group):
+    """Lists its commands without loading them, so that --help is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"dsofs.cli.{cmd_name}").main
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dsofs")
+def main() -> None:
+    """Pick the few features of a wide data set that really separate its classes."""

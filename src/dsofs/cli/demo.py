@@ -1,0 +1,110 @@
+"""``dsofs demo``: the main job on data that come with scikit-learn, offline."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from dsofs import DSOSelector
+
+SHADES = " ░▒▓█"
+DIGITS_SHAPE = (8, 8)
+DIGITS_TRAINING = 60  # fewer than the 64 pixels: wide data, where every class can be separated
+
+
+@dataclass(frozen=True)
+class Run:
+    """A fitted selector, the seconds it took, and held-out accuracy with k features and with all."""
+
+    selector: DSOSelector
+    seconds: float
+    accuracy: float
+    accuracy_all: float
+
+
+@click.command()
+@click.option(
+    "-k", "n_features", type=click.IntRange(1), help="Features to select; 10 measurements, 20 pixels if not given."
+)
+@click.option("-p", default=1.0, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
+              help="Power of the norm: smaller keeps fewer features.")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Of the split into training and test samples.")
+def main(n_features: int | None, p: float, seed: int) -> None:
+    """Select features of data that come with scikit-learn, and see which they are."""
+    console = Console()
+    show_breast_cancer(console, n_features or 10, p, seed)
+    show_digits(console, n_features or 20, p, seed)
+
+
+def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:
+    """Named features, two classes."""
+    data = load_breast_cancer(as_frame=True)
+    console.rule("[bold]Breast cancer: malignant or benign, from 30 measurements")
+    run = run_selector(data.data, data.target, k, p, seed, train_size=25)
+    table = Table("rank", "feature", "score", box=None)
+    for rank, index in enumerate(np.argsort(run.selector.ranking_)[:k], 1):
+        table.add_row(str(rank), str(data.data.columns[index]), f"{run.selector.scores_[index]:.3f}")
+    console.print(table)
+    print_certificate(console, run, k)
+
+
+def show_digits(console: Console, k: int, p: float, seed: int) -> None:
+    """Pixels, ten classes: where on the 8 x 8 image the chosen ones lie."""
+    X, y = load_digits(return_X_y=True)
+    console.rule("[bold]Digits: 0 to 9, from 8 x 8 pixels")
+    run = run_selector(X, y, k, p, seed, train_size=DIGITS_TRAINING)
+    console.print(pixel_map(X.mean(axis=0), run.selector.ranking_, k))
+    print_certificate(console, run, k)
+
+
+def run_selector(X, y, k: int, p: float, seed: int, train_size: int) -> Run:  # type: ignore[no-untyped-def]
+    """Select on a few training samples, score a linear SVM on the rest."""
+    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=train_size, stratify=y, random_state=seed)
+    clock = time.perf_counter()
+    selector = DSOSelector(min(k, X.shape[1]), p=p).fit(X_train, y_train)
+    seconds = time.perf_counter() - clock
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    some = model.fit(selector.transform(X_train), y_train).score(selector.transform(X_test), y_test)
+    everything = model.fit(X_train, y_train).score(X_test, y_test)
+    return Run(selector, seconds, some, everything)
+
+
+def pixel_map(mean_image, ranking, k: int) -> Text:  # type: ignore[no-untyped-def]
+    """The mean image in shades, with the rank of each chosen pixel on it."""
+    text = Text()
+    level = np.ceil(mean_image / mean_image.max() * (len(SHADES) - 1)).astype(int)
+    for row in np.arange(len(ranking)).reshape(DIGITS_SHAPE):
+        text.append("   ")
+        for pixel in row:
+            if ranking[pixel] <= k:
+                text.append(f"{ranking[pixel]:^4}", style="bold black on yellow")
+            else:
+                text.append(SHADES[level[pixel]] * 4, style="dim")
+        text.append("\n")
+    return text
+
+
+def print_certificate(console: Console, run: Run, k: int) -> None:
+    selector = run.selector
+    if selector.p >= 1:
+        certificate = f"within {selector.duality_gap_:.1e} of the optimum (certified duality gap)"
+    else:
+        certificate = f"stationary to {selector.stationarity_:.1e}"
+    rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
+    console.print(f"{selector.status_}: {certificate}, {rows} features not zero, {selector.n_iter_} steps")
+    console.print(f"{run.seconds:.3f} s on {selector.classes_.size} classes")
+    console.print(
+        f"held-out accuracy of a linear SVM: [bold]{run.accuracy:.1%}[/] with {min(k, len(selector.ranking_))} "
+        f"features, {run.accuracy_all:.1%} with all {len(selector.ranking_)}\n"
+    )

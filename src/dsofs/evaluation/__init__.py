@@ -1,0 +1,1 @@
+"""Measuring selectors: results files now; splits, protocols and significance as they come."""

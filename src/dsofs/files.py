@@ -1,0 +1,43 @@
+"""Writing files so that a reader, or a run that was killed, never meets half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
+    """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
+    target = Path(path)
+    encoding = None if "b" in mode else "utf-8"
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, mode, encoding=encoding) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def append_line(path: str | os.PathLike[str], line: str) -> None:
+    """Append one line durably: after a crash the file ends with it or without it.
+
+    A line that an earlier crash left unfinished is ended first, so that it cannot swallow this one.
+    """
+    with open(path, "ab+") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,137 @@
+"""What is solved (``Problem``) and what comes back (``Solution``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+import numpy as np
+
+from dsofs.arrays.design import Design
+from dsofs.arrays.norms import group_norms
+from dsofs.arrays.types import Floats, Ints
+
+ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
+
+
+class Status(Enum):
+    """How a fit ended: the name is ``status_``, the value is the sentence that the user reads."""
+
+    CONVERGED = "the certificate is within tol"
+    CONVERGED_WITH_SLACK = "the certificate is within tol; classes that cannot be separated were given slack"
+    RELAXED = "the alternation came to rest; classes that cannot be separated were relaxed to least squares"
+    STALLED = "the objective came to rest before the certificate reached tol"
+    MAX_ITER = "max_iter was reached before the certificate reached tol"
+
+    @property
+    def short(self) -> str:
+        return self.name.lower()
+
+    @property
+    def converged(self) -> bool:
+        return self in (Status.CONVERGED, Status.CONVERGED_WITH_SLACK)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The l_{2,p} problem of Eqns. 4 to 6, with slack where ``slack`` is positive.
+
+        minimise  (1/p) sum_g ||W_g||_F^p  +  1/2 sum_ij xi_ij^2 / slack_ij
+        subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y   (constraint="equality")
+
+    ``slack`` is 1/C for every sample and column; 0 is a hard margin. ``importance`` multiplies C of each sample.
+    """
+
+    X: Design
+    Y: Floats
+    p: float
+    constraint: str = "margin"
+    slack: Floats | None = None
+    groups: Ints | None = None
+    importance: Floats | None = None
+
+    @property
+    def n_groups(self) -> int:
+        return self.X.n_columns if self.groups is None else int(self.groups.max()) + 1
+
+    def expand(self, weights: Floats) -> Floats:
+        """One weight per row of W from one weight per group."""
+        return weights if self.groups is None else weights[self.groups]
+
+    def norms(self, W: Floats, rows: Ints | None = None) -> Floats:
+        """||W_g||_F of every group, where W holds all rows, or only ``rows`` and is zero elsewhere."""
+        if rows is None:
+            return group_norms(W, self.groups, self.n_groups)
+        labels = rows if self.groups is None else self.groups[rows]
+        return group_norms(W, labels, self.n_groups)
+
+    def with_slack(self, slack: Floats) -> Problem:
+        return replace(self, slack=slack)
+
+
+@dataclass(frozen=True)
+class History:
+    """One entry per outer step."""
+
+    objective: list[float] = field(default_factory=list)
+    gap: list[float] = field(default_factory=list)
+    active: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def append(self, objective: float, gap: float, active: int, seconds: float) -> None:
+        self.objective.append(objective)
+        self.gap.append(gap)
+        self.active.append(active)
+        self.seconds.append(seconds)
+
+    def __str__(self) -> str:
+        steps = zip(self.objective, self.gap, self.active, self.seconds, strict=True)
+        lines = (f"{i:5d} {o:14.8g} {g:12.3e} {a:10d} {t:10.3f}" for i, (o, g, a, t) in enumerate(steps, 1))
+        return "\n".join([" step      objective  certificate       rows    seconds", *lines])
+
+    def as_arrays(self) -> dict[str, np.ndarray]:
+        return {name: np.asarray(values) for name, values in vars(self).items()}
+
+
+@dataclass
+class Survival:
+    """How long each group lived, which ranks more of them than the support: see ``dsofs.ranking``."""
+
+    step: Ints  # the last step at which the group was alive
+    share: Floats  # its norm at that step, relative to the largest then
+    last: Floats  # the last norm above zero that it had
+    now: int = 0
+
+    @classmethod
+    def start(cls, n_groups: int) -> Survival:
+        return cls(np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups), np.zeros(n_groups))
+
+    def copy(self) -> Survival:
+        return Survival(self.step.copy(), self.share.copy(), self.last.copy(), self.now)
+
+    def record(self, norms: Floats) -> None:
+        self.now += 1
+        share = norms / norms.max()
+        alive = share > ALIVE
+        self.step[alive] = self.now
+        update = alive | (self.step == 0)
+        self.share[update] = np.where(alive, share, np.maximum(share, self.share))[update]
+        self.last[norms > 0] = norms[norms > 0]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """W with the multipliers B (= Y o A) that certify it, and the way it was reached."""
+
+    W: Floats
+    B: Floats
+    status: Status
+    objective: float  # sum_g ||W_g||^p, plus p times the price of slack
+    certificate: float  # relative duality gap for p >= 1, largest relative violation of stationarity below
+    history: History
+    survival: Survival
+    conflicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history.objective)

@@ -1,0 +1,57 @@
+"""From a solution to one ranking of all features, for any number of them.
+
+Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks the others is a choice:
+
+* "survival": by the last step of the loop at which a row was alive (above 1e-3 of the largest), then by its norm then.
+* "norm": the paper's: by the norm of the row; rows that are zero come after, by the last norm they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dsofs.arrays.norms import row_norms
+from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.problem import Problem, Solution
+
+
+def survival_scores(problem: Problem, solution: Solution) -> Floats:
+    """1 + norm relative to the largest for groups alive at the end; below 1, the step at which the others died."""
+    survival = solution.survival
+    alive = survival.step == survival.now
+    return np.where(alive, 1 + survival.share, (survival.step + survival.share) / (survival.now + 1))
+
+
+def norm_scores(problem: Problem, solution: Solution) -> Floats:
+    """||W_g||; groups at zero are ordered by their last norm, below the smallest that is not."""
+    norms = problem.norms(solution.W)
+    zero = norms == 0
+    if zero.any():
+        last = solution.survival.last
+        smallest = norms[~zero].min(initial=1.0)
+        norms[zero] = 0.5 * smallest * last[zero] / max(last[zero].max(), np.finfo(float).tiny)
+    return norms
+
+
+RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {"survival": survival_scores, "norm": norm_scores}
+
+
+def rank_features(problem: Problem, solution: Solution, rule: str, kept: Ints, n_features: int) -> tuple[Floats, Ints]:
+    """Scores (higher is better) and ranks (1 is best) of all features; those not in ``kept`` score 0 and come last."""
+    within = row_norms(solution.W)[: len(kept)]
+    scores, tie_break = np.zeros(n_features), np.zeros(n_features)
+    scores[kept] = problem.expand(RANKINGS[rule](problem, solution))[: len(kept)]
+    tie_break[kept] = within
+    constant = np.ones(n_features, dtype=bool)
+    constant[kept] = False
+    return scores, ranks(scores, tie_break, constant)
+
+
+def ranks(scores: Floats, tie_break: Floats, last: Bools) -> Ints:
+    """A permutation of 1..n: by score, then by ``tie_break``, then by position; ``last`` after all others."""
+    order = np.lexsort((-tie_break, -scores, last))
+    ranking = np.empty(len(scores), dtype=np.intp)
+    ranking[order] = np.arange(1, len(scores) + 1)
+    return ranking

@@ -1,0 +1,138 @@
+"""DSOSelector: the paper's method as a feature selector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dsofs.arrays.types import AnyArray
+from dsofs.ranking import rank_features
+from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, warn_about
+from dsofs.solvers import solve
+
+
+class DSOSelector(RankedSelector):
+    """Feature selection by direct sparsity optimisation (DSO-FS).
+
+    Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the right side with margin 1
+    (one-versus-rest), and ranks the features by them. There is no trade-off parameter between fit and sparsity.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float in (0, 1] or None, default=10
+        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
+        ``fit``.
+    p : float in (0, 2), default=1.0
+        Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features.
+    C : float or None, default=None
+        Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. None: margins are hard
+        wherever the classes can be separated, and slack of a default price is given where they cannot.
+    constraint : {"margin", "equality"}, default="margin"
+        ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
+    solver : {"joint", "alternating"}, default="joint"
+        "alternating" is the paper's Algorithm 1, for comparison: it stops above the optimum.
+    ranking : {"survival", "norm"}, default="survival"
+        How features are ranked, those past the support included: by how long they lasted in the iteration, or by
+        norm as in the paper.
+    standardize : bool, default=True
+        Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
+    fit_intercept : bool, default=True
+        Whether there is a bias; it is a row of W, and penalised like one, as in the paper.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        Labels of groups of features (one-hot blocks, gene sets) that are kept or dropped together.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies ``C`` for the samples of each class. Without effect on hard margins.
+    tol : float, default=1e-3
+        The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
+        violation of stationarity below.
+    max_iter : int, default=300
+        Largest number of outer steps.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated.
+    n_jobs : int or None, default=None
+        Reserved for parallel work; one fit runs on one core but for its large matrix products.
+    verbose : int, default=0
+        1 prints a line per outer step.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Higher is better.
+    ranking_ : ndarray of shape (n_features,)
+        1 is best; a permutation of 1..n_features. Constant features come last.
+    coef_ : ndarray of shape (n_classes or 1, n_features)
+        Weights in the units of X.
+    intercept_ : ndarray of shape (n_classes or 1,)
+    classes_ : ndarray
+    objective_ : float
+        ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the price of slack.
+    duality_gap_ : float
+        Certified relative distance from the optimum (p >= 1; NaN below).
+    stationarity_ : float
+        Largest relative violation of the stationarity conditions (p < 1; NaN above).
+    status_ : str
+        "converged", "converged_with_slack", "stalled", "max_iter" or "relaxed".
+    conflicts_ : ndarray
+        Samples in a proof that the classes cannot be separated; empty if they can.
+    history_ : dict of ndarray
+        objective, gap (the certificate), active (rows) and seconds, per outer step.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray, if X came with names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from dsofs import DSOSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> selector = DSOSelector(n_features_to_select=8).fit(X[:60], y[:60])
+    >>> selector.status_, selector.transform(X).shape
+    ('converged', (1797, 8))
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        p: float = 1.0,
+        C: float | None = None,
+        constraint: str = "margin",
+        solver: str = "joint",
+        ranking: str = "survival",
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        feature_groups: AnyArray | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.p = p
+        self.C = C
+        self.constraint = constraint
+        self.solver = solver
+        self.ranking = ranking
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.feature_groups = feature_groups
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: AnyArray, y: AnyArray) -> DSOSelector:
+        """Rank the features of X by how they separate the classes of y."""
+        data = prepare(self, X, y, DSO_RULES | {"n_features_to_select": N_FEATURES_RULE})
+        self._warn_if_too_many(self.n_features_in_)
+        problem = data.problem(self.p, self.C)
+        solution = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
+        warn_about(self, problem, solution, self.tol)
+        publish(self, data, problem, solution)
+        self.scores_, self.ranking_ = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
+        return self

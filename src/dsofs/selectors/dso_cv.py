@@ -1,0 +1,259 @@
+"""DSOSelectorCV: p, C and the number of features by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.problem import Problem, Solution
+from dsofs.ranking import rank_features
+from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
+from dsofs.selectors.dso_fit import DSO_RULES, TrainingData, prepare, publish, training_data, warn_about
+from dsofs.solvers import solve
+from dsofs.solvers.reweight import plain_weights
+from dsofs.validation import ARRAY_LIKE, NONE, Rule, options
+
+CV_RULES: dict[str, Rule] = DSO_RULES | {
+    "n_features_to_select": N_FEATURES_RULE,
+    "ps": ARRAY_LIKE,
+    "Cs": ARRAY_LIKE | NONE,
+    "ks": ARRAY_LIKE | NONE,
+    "rule": options("best", "one_se"),
+}
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The solution for one (C, p) and the ranking it gives."""
+
+    C: float | None
+    p: float
+    problem: Problem
+    solution: Solution
+    scores: Floats
+    ranking: Ints
+
+
+class DSOSelectorCV(RankedSelector):
+    """:class:`DSOSelector` with p, C and the number of features chosen by cross-validation.
+
+    Within each fold the values of p are solved as one path, from the largest down, each starting where the last one
+    ended: the first Gram matrices and most of the work are shared, and the starts are better than cold ones. The final
+    fit on all data follows the same path down to the chosen p. Folds share nothing, so that nothing leaks.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float in (0, 1] or None, default=10
+        As in :class:`DSOSelector`. The number of features at which settings are compared, unless ``ks`` is given.
+    ps : sequence of float, default=(0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+        Values of p.
+    Cs : sequence of (float or None), default=None
+        Values of C; None is hard margins only.
+    ks : sequence of int, default=None
+        Numbers of features to choose from; None takes ``n_features_to_select`` as it is.
+    cv : int, cross-validation generator or iterable, default=5
+        An int is stratified folds, as many as the smallest class has samples at most.
+    scoring : str, callable or None, default=None
+        None is the estimator's own score: accuracy.
+    estimator : classifier or None, default=None
+        What is scored on the selected features; None is a linear SVM (C = 1) on standardised features.
+    rule : {"best", "one_se"}, default="best"
+        "one_se" takes the fewest features whose score is within one standard error of the best.
+    constraint, solver, ranking, standardize, fit_intercept, feature_groups, class_weight, tol, max_iter, memory_limit
+        As in :class:`DSOSelector`.
+    n_jobs : int or None, default=None
+        Folds in parallel.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    best_p_, best_C_, best_k_, best_score_ :
+        The setting chosen and its mean score.
+    cv_results_ : dict of ndarray
+        p, C, k, mean_test_score, std_test_score, split_test_scores (one row per setting).
+    path_ : list of dict
+        p, C, objective, certificate, status and n_rows of the fits on all data.
+    scores_, ranking_, coef_, intercept_, objective_, ... :
+        Those of the final fit; see :class:`DSOSelector`.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        ps: Sequence[float] = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
+        Cs: Sequence[float | None] | None = None,
+        ks: Sequence[int] | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        estimator: Any = None,
+        rule: str = "best",
+        constraint: str = "margin",
+        solver: str = "joint",
+        ranking: str = "survival",
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        feature_groups: AnyArray | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.ps = ps
+        self.Cs = Cs
+        self.ks = ks
+        self.cv = cv
+        self.scoring = scoring
+        self.estimator = estimator
+        self.rule = rule
+        self.constraint = constraint
+        self.solver = solver
+        self.ranking = ranking
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.feature_groups = feature_groups
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
+        """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
+        data = prepare(self, X, y, CV_RULES)
+        X = data.X
+        settings = self._check_settings()
+        self._warn_if_too_many(self.n_features_in_)
+        folds = list(_splitter(self.cv, data.codes).split(X, data.codes))
+        scores = Parallel(n_jobs=self.n_jobs)(delayed(_score_fold)(self, X, data, *fold) for fold in folds)
+        self._choose(settings, np.stack(scores, axis=1))
+        self._publish_path(data, list(self._path(data)))
+        return self
+
+    def _check_settings(self) -> list[tuple[float | None, float, int]]:
+        """All (C, p, k), in the order in which ``_score_fold`` scores them."""
+        for p in self.ps:
+            _check_entry(self, "ps", DSO_RULES["p"], p)
+        for C in self._Cs():
+            _check_entry(self, "Cs", DSO_RULES["C"], C)
+        for k in () if self.ks is None else self.ks:
+            _check_entry(self, "ks", N_FEATURES_RULE, k)
+        if not len(self.ps) or not len(self._Cs()) or not len(self._ks()):
+            raise ValueError(f"The 'ps', 'Cs' and 'ks' parameters of {type(self).__name__} must not be empty.")
+        return list(product(self._Cs(), self._ps(), self._ks()))
+
+    def _ps(self) -> list[float]:
+        return sorted({float(p) for p in self.ps}, reverse=True)
+
+    def _Cs(self) -> list[float | None]:
+        return [None] if self.Cs is None else list(self.Cs)
+
+    def _ks(self) -> list[int]:
+        wanted = [self._n_selected(self.n_features_in_)] if self.ks is None else self.ks
+        return [min(int(k), self.n_features_in_) for k in wanted]
+
+    def _path(self, data: TrainingData) -> Iterator[PathPoint]:
+        """Solve every (C, p), each p starting from the solution of the one before."""
+        for C in self._Cs():
+            weights, survival = None, None
+            for p in self._ps():
+                problem = data.problem(p, C)
+                solution = solve(
+                    problem, self.solver, tol=self.tol, max_iter=self.max_iter, weights=weights, survival=survival
+                )
+                scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
+                yield PathPoint(C, p, problem, solution, scores, ranking)
+                if p > 1:
+                    continue  # above 1 no row is zero: the next p is better off with a cold start
+                following = [q for q in self._ps() if q < p]
+                if following:
+                    weights, survival = plain_weights(problem.norms(solution.W), following[0]), solution.survival
+
+    def _choose(self, settings: list[tuple[float | None, float, int]], scores: Floats) -> None:
+        """Best mean score; ties go to fewer features, then to the larger p."""
+        mean, std = scores.mean(axis=1), scores.std(axis=1)
+        Cs, ps, ks = (np.array(column) for column in zip(*settings, strict=True))
+        eligible = mean >= mean.max()
+        if self.rule == "one_se":
+            best = int(mean.argmax())
+            eligible = mean >= mean[best] - std[best] / np.sqrt(scores.shape[1])
+        candidates = np.flatnonzero(eligible)
+        chosen = candidates[np.lexsort((-ps[candidates], -mean[candidates], ks[candidates]))[0]]
+        self.best_C_, self.best_p_, self.best_k_ = settings[chosen]
+        self.best_score_ = float(mean[chosen])
+        self.cv_results_ = {
+            "p": ps, "C": Cs, "k": ks, "mean_test_score": mean, "std_test_score": std, "split_test_scores": scores,
+        }  # fmt: skip
+
+    def _publish_path(self, data: TrainingData, path: list[PathPoint]) -> None:
+        chosen = next(point for point in path if (point.C, point.p) == (self.best_C_, self.best_p_))
+        warn_about(self, chosen.problem, chosen.solution, self.tol)
+        publish(self, data, chosen.problem, chosen.solution)
+        self.scores_, self.ranking_ = chosen.scores, chosen.ranking
+        self.path_ = [
+            {
+                "p": point.p,
+                "C": point.C,
+                "objective": point.solution.objective,
+                "certificate": point.solution.certificate,
+                "status": point.solution.status.short,
+                "n_rows": int(np.count_nonzero(point.problem.norms(point.solution.W))),
+            }
+            for point in path
+        ]
+
+    def _n_selected(self, n_features: int) -> int:
+        if self.ks is not None and hasattr(self, "best_k_"):
+            return int(self.best_k_)
+        return super()._n_selected(n_features)
+
+
+def _check_entry(estimator: DSOSelectorCV, name: str, rule: Rule, value: Any) -> None:
+    if not rule.test(value):
+        owner = type(estimator).__name__
+        raise ValueError(
+            f"Each entry of the {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead."
+        )
+
+
+def _splitter(cv: Any, codes: Ints) -> Any:
+    """Stratified folds, no more than the smallest class has samples (and at least two)."""
+    if isinstance(cv, int):
+        cv = max(2, min(cv, int(np.bincount(codes).min())))
+    return check_cv(cv, codes, classifier=True)
+
+
+def _score_fold(selector: DSOSelectorCV, X: AnyArray, data: TrainingData, train: Ints, test: Ints) -> Floats:
+    """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
+    present, codes = np.unique(data.codes[train], return_inverse=True)
+    fold = training_data(selector, X[train], codes, data.classes[present])
+    estimator = selector.estimator or _default_estimator(X)
+    y = data.classes[data.codes]
+    score = check_scoring(estimator, selector.scoring)
+    results = []
+    for point in selector._path(fold):
+        for k in selector._ks():
+            top = np.flatnonzero(point.ranking <= k)
+            model = clone(estimator).fit(X[train][:, top], y[train])
+            results.append(score(model, X[test][:, top], y[test]))
+    return np.array(results)
+
+
+def _default_estimator(X: AnyArray) -> Any:
+    return make_pipeline(StandardScaler(with_mean=isinstance(X, np.ndarray)), SVC(kernel="linear"))

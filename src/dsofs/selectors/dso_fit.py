@@ -1,0 +1,157 @@
+"""What the DSO estimators share: from (X, y) to problems, and from a solution to fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from dsofs.arrays import Design, Moments, as_design, moments
+from dsofs.arrays.memory import fit_bytes, refuse_if_too_big
+from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.problem import Problem, Solution, Status
+from dsofs.ranking import RANKINGS
+from dsofs.solvers import SOLVERS
+from dsofs.solvers.joint import STEPS
+from dsofs.validation import (
+    ANY_INT,
+    ARRAY_LIKE,
+    BOOLEAN,
+    MAPPING,
+    NONE,
+    Rule,
+    check_groups,
+    check_parameters,
+    check_X_y,
+    integer,
+    options,
+    real,
+    sample_importance,
+)
+
+DSO_RULES: dict[str, Rule] = {
+    "p": real(0, 2),
+    "C": real(0) | NONE,
+    "constraint": options(*STEPS),
+    "solver": options(*SOLVERS),
+    "ranking": options(*RANKINGS),
+    "standardize": BOOLEAN,
+    "fit_intercept": BOOLEAN,
+    "feature_groups": ARRAY_LIKE | NONE,
+    "class_weight": options("balanced") | MAPPING | NONE,
+    "tol": real(0),
+    "max_iter": integer(1),
+    "memory_limit": integer(1) | NONE,
+    "n_jobs": ANY_INT | NONE,
+    "verbose": integer(0),
+}
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked data, its standardised design and its labels: everything of a problem but p and C."""
+
+    X: AnyArray
+    classes: np.ndarray
+    codes: Ints
+    stats: Moments
+    kept: Ints  # features that are not constant
+    mean: Floats  # of the kept features, in the units of X; what the design subtracts
+    scale: Floats
+    design: Design
+    groups: Ints | None
+    importance: Floats | None
+    constraint: str
+
+    @property
+    def Y(self) -> Floats:
+        """One column of +1 / -1 per class; for two classes one column, +1 for the second."""
+        Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+        return Y[:, 1:] if len(self.classes) == 2 else Y
+
+    def problem(self, p: float, C: float | None) -> Problem:
+        Y = self.Y
+        slack = None
+        if C is not None:
+            importance = np.ones(len(Y)) if self.importance is None else self.importance
+            slack = np.broadcast_to(1.0 / (C * importance[:, None]), Y.shape)
+        return Problem(self.design, Y, p, self.constraint, slack, self.groups, self.importance)
+
+
+def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:
+    """Check parameters and data, refuse what does not fit in memory, and set up the design."""
+    check_parameters(estimator, rules)
+    X, codes, classes = check_X_y(estimator, X, y)
+    return training_data(estimator, X, codes, classes)
+
+
+def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray) -> TrainingData:
+    owner, (m, n) = type(estimator).__name__, X.shape
+    refuse_if_too_big(fit_bytes(m, n, len(classes)), estimator.memory_limit, owner)
+    stats = moments(X)
+    design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
+    if not len(design.kept):
+        raise ValueError(f"{owner} cannot select from X: all of its {n} feature(s) are constant.")
+    groups = _row_groups(estimator, design.kept, n)
+    importance = sample_importance(estimator.class_weight, classes, codes)
+    return TrainingData(
+        X, classes, codes, stats, design.kept, design.mean, design.scale, design.compact(), groups, importance,
+        estimator.constraint,
+    )  # fmt: skip
+
+
+def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
+    """Group of each row of W; the bias is a group of its own."""
+    if estimator.feature_groups is None:
+        return None
+    labels = check_groups(estimator, estimator.feature_groups, n_features)[kept]
+    groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    return np.append(groups, groups.max() + 1) if estimator.fit_intercept else groups
+
+
+def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
+    """Set the fitted attributes of a DSO estimator, W in the units of the X that was given."""
+    n_kept = len(data.kept)
+    coef = np.zeros((problem.Y.shape[1], len(data.stats.constant)))
+    coef[:, data.kept] = (solution.W[:n_kept] / data.scale[:, None]).T
+    bias = solution.W[-1] if estimator.fit_intercept else 0.0
+    estimator.classes_ = data.classes
+    estimator.coef_ = coef
+    estimator.intercept_ = bias - coef[:, data.kept] @ data.mean
+    estimator.n_iter_ = solution.n_iter
+    estimator.objective_ = solution.objective
+    estimator.history_ = solution.history.as_arrays()
+    estimator.status_ = solution.status.short
+    estimator.conflicts_ = solution.conflicts
+    estimator.duality_gap_ = solution.certificate if problem.p >= 1 else np.nan
+    estimator.stationarity_ = solution.certificate if problem.p < 1 else np.nan
+
+
+def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:
+    """Tell the user what the status means and what to do about it."""
+    owner = type(estimator).__name__
+    if len(solution.conflicts):
+        warnings.warn(
+            f"{owner}: the classes cannot be separated: {len(solution.conflicts)} samples contradict each other "
+            "(conflicts_). Their classes were given slack. Look for wrong labels among them, or set C.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if solution.status.converged:
+        return
+    name = "duality gap" if problem.p >= 1 else "violation of stationarity"
+    cure = {
+        Status.MAX_ITER: "Raise max_iter or tol.",
+        Status.STALLED: "Raise tol, or use solver='joint' if it is not in use.",
+        Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
+    }[solution.status]
+    warnings.warn(
+        f"{owner}: {solution.status.value} after {solution.n_iter} steps: {name} {solution.certificate:.2g}, "
+        f"tol {tol:.2g}. {cure}",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

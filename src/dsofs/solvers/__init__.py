@@ -1,0 +1,34 @@
+"""Solvers: problem in, solution out."""
+
+from __future__ import annotations
+
+from dsofs.arrays.threads import single_threaded
+from dsofs.arrays.types import Floats
+from dsofs.problem import Problem, Solution, Survival
+from dsofs.solvers.alternating import solve_alternating
+from dsofs.solvers.joint import solve_joint
+
+__all__ = ["SOLVERS", "solve"]
+
+SOLVERS = {"joint": solve_joint, "alternating": solve_alternating}
+
+
+def solve(
+    problem: Problem,
+    solver: str = "joint",
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 300,
+    weights: Floats | None = None,
+    survival: Survival | None = None,
+    verbose: int = 0,
+) -> Solution:
+    """Solve ``problem``, starting from ``weights`` (one per group; all ones if None).
+
+    ``survival`` carries on the record of the run that the weights come from.
+    """
+    with single_threaded():
+        solution = SOLVERS[solver](problem, tol=tol, max_iter=max_iter, weights=weights, survival=survival)
+    if verbose:
+        print(solution.history)
+    return solution

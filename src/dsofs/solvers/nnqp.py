@@ -1,0 +1,124 @@
+"""The inner problem: one non-negative QP per class, all with the same Gram matrix.
+
+    a_j = argmin_{a >= 0}  1/2 a' (y_j y_j' o K + diag(s_j)) a - q_j' a          (B = Y o A is solved for)
+
+Block principal pivoting with a warm passive set needs a few Cholesky factorisations. K may be singular (below p = 1
+it ends so), hence a proximal term that is too small to slow anything down and vanishes at the solution:
+
+    B <- argmin  ... + rho/2 ||B - B_previous||^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+
+from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.types import Bools, Floats
+
+PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
+MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
+KKT_TOL = 1e-10  # aimed at, in units of the margin
+MAX_EXCHANGES = 40  # pivoting settles in two to ten; beyond that it cycles
+PATIENCE = 3  # exchanges without fewer infeasibilities before pivoting one index at a time
+ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
+
+
+@dataclass(frozen=True)
+class QPSolution:
+    B: Floats
+    factors: list[Factor]
+    residual: float  # largest violation of the optimality conditions, in units of the margin
+
+
+def solve_nnqp(K: Floats, Y: Floats, Q: Floats, B: Floats | None = None, slack: Floats | None = None) -> QPSolution:
+    """Solve the QP of every column of Y, starting from the multipliers B (all samples passive where it is zero).
+
+    LinAlgError means that floating point cannot tell the QP from one without a solution.
+    """
+    columns = [
+        _solve_column(K, Y[:, j], Q[:, j], None if B is None else B[:, j], None if slack is None else slack[:, j])
+        for j in range(Y.shape[1])
+    ]
+    solved, factors, residuals = zip(*columns, strict=True)
+    return QPSolution(np.stack(solved, axis=1), list(factors), max(residuals))
+
+
+def _solve_column(
+    K: Floats, y: Floats, q: Floats, b: Floats | None, slack: Floats | None
+) -> tuple[Floats, Factor, float]:
+    rho = PROXIMAL * float(np.trace(K)) / len(y)
+    ridge = np.full(len(y), rho) if slack is None else rho + slack
+    if b is None or not b.any():
+        b, passive = np.zeros(len(y)), np.ones(len(y), dtype=bool)
+    else:
+        passive = y * b > 0
+    factor, residual = factorise(K, ridge, passive), np.inf
+    for _ in range(MAX_PROXIMAL_STEPS):
+        b, factor = _pivot(K, y, y * q + rho * b, ridge, factor)
+        last, residual = residual, _kkt_residual(K, y, q, b, slack, factor)
+        if residual <= KKT_TOL or residual > STAGNANT * last:
+            break
+    return b, factor, residual
+
+
+def _kkt_residual(K: Floats, y: Floats, q: Floats, b: Floats, slack: Floats | None, factor: Factor) -> float:
+    passive = _mask(factor, len(y))
+    gradient = K @ b - y * q if slack is None else K @ b + slack * b - y * q
+    excess = y * gradient
+    violation = np.where(passive, np.abs(excess), -excess)
+    return max(0.0, float(violation.max()))
+
+
+def _pivot(K: Floats, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:
+    """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
+
+    All of them at once while that helps, then one at a time (Murty's rule); NNLS, which always ends, if that cycles.
+    """
+    passive = _mask(factor, len(y))
+    fewest, patience = len(y) + 1, PATIENCE
+    for _ in range(MAX_EXCHANGES):
+        b = np.zeros(len(y))
+        b[factor.index] = factor.solve(target[factor.index])
+        wrong = _wrong_side(K, y, b, target, passive)
+        count = int(np.count_nonzero(wrong))
+        if count == 0:
+            return b, factor
+        if count < fewest:
+            fewest, patience = count, PATIENCE
+        else:
+            patience -= 1
+        if patience < 0:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        passive ^= wrong
+        factor = factorise(K, ridge, passive)
+    return _by_nnls(K, y, target, ridge)
+
+
+def _mask(factor: Factor, size: int) -> Bools:
+    passive = np.zeros(size, dtype=bool)
+    passive[factor.index] = True
+    return passive
+
+
+def _wrong_side(K: Floats, y: Floats, b: Floats, target: Floats, passive: Bools) -> Bools:
+    a = y * b
+    excess = y * (K @ b - target)
+    size = np.abs(b).max()
+    # What rounding can put into K @ b must not count as a violated margin.
+    rounding = len(b) * np.finfo(np.float64).eps * K.diagonal().max() * size
+    noise = max(KKT_TOL * np.abs(target).max(), rounding)
+    return np.where(passive, a < -ZERO * size, excess < -noise)
+
+
+def _by_nnls(K: Floats, y: Floats, target: Floats, ridge: Floats) -> tuple[Floats, Factor]:
+    """The same problem as non-negative least squares on the Cholesky factor."""
+    try:
+        R = cholesky(K + np.diag(ridge), check_finite=False)
+        a, _ = nnls(R * y, solve_triangular(R, target, trans=1, check_finite=False), maxiter=10 * len(y))
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError("non-negative least squares did not end") from error
+    return y * a, factorise(K, ridge, a > 0)

@@ -1,0 +1,91 @@
+"""THE outer loop: reweight, solve the inner step, until a certificate says that it is enough.
+
+    (1/p) ||w||^p <= 1/2 ||w||^2 / d + const,  with equality at d = ||w||^(2-p)
+
+so the inner optimum for d = ||w_old||^(2-p) is never worse than w_old (the paper's Lemma 2). Better weights than these
+may be proposed; they are kept only if the objective does not rise.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dsofs.arrays.types import Floats
+from dsofs.problem import History, Problem, Solution, Status, Survival
+from dsofs.solvers.certificates import Certifier
+from dsofs.solvers.point import Point, Step
+from dsofs.solvers.proposals import Proposals
+
+ROUNDING = 1e-11
+REST, REST_STEPS = 1e-10, 10  # the objective is at rest if it falls by less than this part over so many steps
+
+
+def reweight(
+    problem: Problem,
+    step: Step,
+    *,
+    tol: float,
+    max_iter: int,
+    weights: Floats | None = None,
+    survival: Survival | None = None,
+    accelerate: bool = True,
+    rest: float = REST,
+) -> Solution | None:
+    """Run the loop from ``weights`` (default: all ones); None if already the first inner step has no solution."""
+    clock = time.perf_counter()
+    point = step(problem, np.ones(problem.n_groups) if weights is None else weights, None)
+    if point is None:
+        return None
+    survival = survival.copy() if survival else Survival.start(problem.n_groups)
+    history, certify = History(), Certifier(problem, tol)
+    proposals = Proposals(problem) if accelerate else None
+    while True:
+        survival.record(point.norms)
+        certificate, dual_norms = certify(point)
+        history.append(point.objective * problem.p, certificate, len(point.rows), time.perf_counter() - clock)
+        status = _status(history, tol, max_iter, rest)
+        following = None if status else _next_point(problem, step, point, proposals, dual_norms)
+        if following is None:
+            return _solution(problem, point, status or Status.STALLED, history, survival)
+        point = following
+
+
+def plain_weights(norms: Floats, p: float) -> Floats:
+    """d = ||w||^(2-p): equality in the bound above, so the inner step cannot raise the objective."""
+    return np.asarray(norms ** (2 - p))
+
+
+def _next_point(
+    problem: Problem, step: Step, point: Point, proposals: Proposals | None, dual_norms: Floats | None
+) -> Point | None:
+    plain = plain_weights(point.norms, problem.p)
+    proposal = proposals.propose(point, plain, dual_norms) if proposals else None
+    if proposals is not None and proposal is not None:
+        candidate = step(problem, proposal, point)
+        accepted = candidate is not None and candidate.objective <= point.objective
+        proposals.learn(accepted)
+        if accepted:
+            return candidate
+    following = step(problem, plain, point)
+    # A rise can only come from rounding: there is nothing left to gain.
+    return None if following is None or following.objective > (1 + ROUNDING) * point.objective else following
+
+
+def _status(history: History, tol: float, max_iter: int, rest: float) -> Status | None:
+    if history.gap[-1] <= tol:
+        return Status.CONVERGED
+    if len(history.gap) >= max_iter:
+        return Status.MAX_ITER
+    recent = history.objective[-REST_STEPS - 1 :]
+    if len(recent) > REST_STEPS and recent[0] - recent[-1] <= rest * recent[-1]:
+        return Status.STALLED
+    return None
+
+
+def _solution(problem: Problem, point: Point, status: Status, history: History, survival: Survival) -> Solution:
+    W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
+    W[point.rows] = point.W
+    objective, certificate = history.objective[-1], history.gap[-1]
+    return Solution(W, point.B, status, objective, certificate, history, survival)

@@ -1,0 +1,170 @@
+"""The only place that coerces or refuses what a user gives: parameters, X, y, feature groups, class weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from dsofs.arrays.types import AnyArray, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter may be: a test, and the words for it."""
+
+    test: Callable[[Any], bool]
+    words: str
+
+    def __or__(self, other: Rule) -> Rule:
+        return Rule(lambda value: self.test(value) or other.test(value), f"{self.words} or {other.words}")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Rule:
+    """A real number in an interval."""
+    left, right = closed in ("left", "both"), closed in ("right", "both")
+
+    def test(value: Any) -> bool:
+        if not _is_real(value):
+            return False
+        return bool((low <= value if left else low < value) and (value <= high if right else value < high))
+
+    return Rule(test, f"a float in the range {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}")
+
+
+def integer(low: int) -> Rule:
+    return Rule(lambda value: _is_int(value) and value >= low, f"an int of at least {low}")
+
+
+def options(*names: str) -> Rule:
+    return Rule(lambda value: isinstance(value, str) and value in names, " or ".join(map(repr, names)))
+
+
+ANY_INT = Rule(_is_int, "an int")
+BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "a bool")
+NONE = Rule(lambda value: value is None, "None")
+MAPPING = Rule(lambda value: isinstance(value, Mapping), "a dict")
+ARRAY_LIKE = Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array-like")
+
+
+def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
+    """Raise ValueError for the first parameter that breaks its rule."""
+    owner = type(estimator).__name__
+    for name, value in estimator.get_params(deep=False).items():
+        rule = rules.get(name)
+        if rule is not None and not rule.test(value):
+            raise ValueError(f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead.")
+
+
+def check_X_y(estimator: BaseEstimator, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Ints, np.ndarray]:
+    """Numeric, finite X (dense or sparse, its float dtype kept), class codes 0..c-1, and the classes."""
+    try:
+        X_checked, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+    except (ValueError, TypeError) as error:
+        _explain_text(estimator, X, error)
+        raise
+    _check_finite(estimator, X_checked)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
+        )
+    return X_checked, codes.astype(np.intp), classes
+
+
+def column_name(estimator: BaseEstimator, index: int) -> str:
+    """The column's name if X came with names, else its number."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {index}" if names is None else f"column {names[index]!r}"
+
+
+def _explain_text(estimator: BaseEstimator, X: AnyArray, error: Exception) -> None:
+    """If X could not be read because a column holds text, say which one and what it holds."""
+    if sparse.issparse(X) or getattr(X, "ndim", 2) != 2:
+        return
+    table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
+    if getattr(table, "ndim", 2) != 2:
+        return
+    names = list(table.columns) if hasattr(table, "columns") else range(table.shape[1])
+    for name in names:
+        values = np.asarray(table[name] if hasattr(table, "columns") else table[:, name], dtype=object)
+        for value in values:
+            if isinstance(value, str) and not _reads_as_number(value):
+                raise ValueError(
+                    f"{type(estimator).__name__} needs numbers, and column {name!r} of X holds text ({value!r}). "
+                    "Encode it or leave it out."
+                ) from error
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_finite(estimator: BaseEstimator, X: AnyArray) -> None:
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(all="ignore"):
+        if np.isfinite(np.sum(values, dtype=np.float64)):
+            return
+    if sparse.issparse(X):
+        coo = X.tocoo()
+        bad = ~np.isfinite(coo.data)
+        rows, columns, found = coo.row[bad], coo.col[bad], coo.data[bad]
+    else:
+        rows, columns = np.nonzero(~np.isfinite(X))
+        found = X[rows, columns]
+    if not len(rows):
+        return
+    kind = "NaN" if np.isnan(found[0]) else "infinity"
+    raise ValueError(
+        f"Input X contains {kind}: {column_name(estimator, int(columns[0]))}, row {int(rows[0])} (value {found[0]}). "
+        f"{type(estimator).__name__} needs finite numbers; {len(rows)} value(s) in {len(np.unique(columns))} column(s) "
+        "are not. Impute them or leave those columns out."
+    )
+
+
+def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features: int) -> Ints:
+    """Group labels as codes, one per feature."""
+    labels = np.asarray(feature_groups)
+    if labels.shape != (n_features,):
+        raise ValueError(
+            f"The 'feature_groups' parameter of {type(estimator).__name__} must hold one label per feature "
+            f"({n_features}). Got shape {labels.shape} instead."
+        )
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def sample_importance(class_weight: Any, classes: np.ndarray, codes: Ints) -> Floats | None:
+    """One weight per sample from the weights of its class."""
+    if class_weight is None:
+        return None
+    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    return np.asarray(weights, dtype=np.float64)[codes]
