@@ -92,7 +92,8 @@ def gram_of_blocks(blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
         step = chunk_columns(block.n_samples)
         with all_threads() if block.n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
             for first in range(0, block.n_columns, step):
-                S = Z[:, first : first + step] * r[first : first + step]
+                part = slice(first, min(first + step, block.n_columns))
+                S = Z[:, part] * r[part]
                 K += S @ S.T
     return to_numpy(K)
 

@@ -13,6 +13,7 @@ from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.certificates import SUPPORT
 from dsofs.solvers.newton import Newton, sensitivities
+from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point
 
 # Plain steps come first. Below p = 1 they choose the local optimum, and choose it better than Newton's.
@@ -20,6 +21,7 @@ PLAIN_STEPS_CONVEX, PLAIN_STEPS = 3, 10
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
+SHORTEN, LENGTHEN = 0.3, 2.0  # what a failure and a success do to the step with which rows return
 
 
 class Proposals:
@@ -27,41 +29,56 @@ class Proposals:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.newton = Newton()
         self.plain_steps_left = PLAIN_STEPS_CONVEX if problem.p == 1 else PLAIN_STEPS
-        self._from_newton = False
+        self.newton = Newton()
+        self.return_length = 1.0
+        self._learn = self._learn_nothing
 
     def propose(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
         """Weights to try, or None if there are none better than ``plain``.
 
         ``dual_norms`` are ||X_i'B|| of all groups, where the certificate looked at all of them.
         """
-        first_steps = self.plain_steps_left > 0
-        self.plain_steps_left -= 1
-        weights = None if first_steps else self.newton.propose(self.problem, point)
-        self._from_newton = weights is not None
-        weights = plain.copy() if weights is None else weights
-        weights[_vanishing(self.problem, weights)] = 0.0
-        if self.problem.p == 1:
-            if first_steps:
+        self._learn = self._learn_nothing
+        if self.plain_steps_left > 0:
+            self.plain_steps_left -= 1
+            weights = plain.copy()
+            if self.problem.p == 1:
                 _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
-            weights[_leaving(self.problem, point, weights)] = 0.0
-            if dual_norms is not None:
-                _bring_back(self.problem, point, weights, dual_norms)
-        better = weights.any() and (self._from_newton or not np.array_equal(weights, plain))
-        return weights if better else None
+        else:
+            weights = self._with_returning(point, plain, dual_norms)
+            if weights is None:
+                weights = self._by_newton(point, plain)
+        weights[_leaving(self.problem, point, weights)] = 0.0
+        return weights if weights.any() and not np.array_equal(weights, plain) else None
 
     def learn(self, accepted: bool) -> None:
-        if self._from_newton:
-            self.newton.learn(accepted)
+        """Take note of what became of the last proposal."""
+        self._learn(accepted)
 
+    def _by_newton(self, point: Point, plain: Floats) -> Floats:
+        weights = self.newton.propose(self.problem, point)
+        if weights is None:
+            return plain.copy()
+        self._learn = self.newton.learn
+        return weights
 
-def _vanishing(problem: Problem, weights: Floats) -> Bools:
-    """Groups whose norm is as good as zero. (Above p = 1 no row of an optimum is zero, however small.)"""
-    if problem.p > 1:
-        return np.zeros(len(weights), dtype=bool)
-    norms = weights ** (1 / (2 - problem.p))
-    return norms < SUPPORT * norms.max()
+    def _with_returning(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
+        if self.problem.p != 1 or dual_norms is None or point.factors is None:
+            return None
+        back = _returning(point, dual_norms)
+        if not len(back):
+            return None
+        self._learn = self._learn_return_length
+        weights = plain.copy()
+        weights[back] = self.return_length * _first_weights(self.problem, point, back, dual_norms[back])
+        return weights
+
+    def _learn_return_length(self, accepted: bool) -> None:
+        self.return_length = min(1.0, LENGTHEN * self.return_length) if accepted else SHORTEN * self.return_length
+
+    def _learn_nothing(self, accepted: bool) -> None:
+        pass
 
 
 def _keep_largest(weights: Floats, count: int) -> None:
@@ -70,29 +87,37 @@ def _keep_largest(weights: Floats, count: int) -> None:
 
 
 def _leaving(problem: Problem, point: Point, weights: Floats) -> Bools:
+    """Groups that are as good as zero, and at p = 1 those that are small and will not stay.
+
+    (Above p = 1 no row of an optimum is zero, however small.)
+    """
+    if problem.p > 1:
+        return np.zeros(len(weights), dtype=bool)
+    norms = weights ** (1 / (2 - problem.p))
+    share = norms / max(norms.max(), np.finfo(float).tiny)
+    if problem.p < 1:
+        return share < SUPPORT
     g = problem.norms(point.G, point.rows)
     # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
-    mean = np.sqrt(np.sum(point.weights * g**2) / np.sum(point.weights))
-    return (weights < LEAVING_NORM * weights.max()) & (g < LEAVING_DUAL * mean)
+    g /= np.sqrt(np.sum(point.weights * g**2) / np.sum(point.weights))
+    present = point.weights > 0
+    return present & (((share < SUPPORT) & (g < 1)) | ((share < LEAVING_NORM) & (g < LEAVING_DUAL)))
 
 
-def _bring_back(problem: Problem, point: Point, weights: Floats, dual_norms: Floats) -> None:
-    """Give the groups that violate the dual constraint most a weight: each its own Newton step from zero, averaged.
-
-    phi is convex at p = 1, so the average of descent steps along single coordinates is a descent step.
-    """
-    out = np.where(point.weights == 0, dual_norms, 0.0)
+def _returning(point: Point, dual_norms: Floats) -> Ints:
+    """The groups outside the working set that violate the dual constraint most."""
+    outside = np.where(point.weights == 0, dual_norms, 0.0)
     most = max(MIN_RETURNING, int(RETURNING * np.count_nonzero(point.weights)))
-    back = np.sort(np.argsort(out)[-most:])
-    back = back[out[back] > 1]
-    if not len(back) or point.factors is None:
-        return
-    rows = _rows_of(problem, back)
-    curvature = np.zeros(len(back))
+    worst = np.argsort(outside)[-most:]
+    return np.sort(worst[outside[worst] > 1])
+
+
+def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Floats) -> Floats:
+    """Newton's step from zero for the returning groups, all others fixed: phi's model there is a non-negative QP."""
+    rows = back if problem.groups is None else np.flatnonzero(np.isin(problem.groups, back))
+    H = np.zeros((len(back), len(back)))
     for T in sensitivities(problem, point, problem.X.block(rows), rows, back):
-        curvature += np.einsum("ij,ij->j", T, T)
-    weights[back] = (out[back] ** 2 - 1) / (2 * curvature * len(back))
-
-
-def _rows_of(problem: Problem, groups: Ints) -> Ints:
-    return groups if problem.groups is None else np.flatnonzero(np.isin(problem.groups, groups))
+        H += T.T @ T
+    one, size = np.ones((len(back), 1)), np.sqrt(H.diagonal())
+    gain = (dual_norms**2 - 1) / (2 * size)
+    return solve_nnqp(H / np.outer(size, size), one, gain[:, None]).B[:, 0] / size

@@ -18,8 +18,8 @@ from dsofs.solvers.certificates import Certifier
 from dsofs.solvers.point import Point, Step
 from dsofs.solvers.proposals import Proposals
 
-ROUNDING = 1e-11
-REST, REST_STEPS = 1e-10, 10  # the objective is at rest if it falls by less than this part over so many steps
+ROUNDING = 1e-11  # relative rise that rounding can cause
+REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
 
 
 def reweight(
@@ -64,7 +64,7 @@ def _next_point(
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
     if proposals is not None and proposal is not None:
         candidate = step(problem, proposal, point)
-        accepted = candidate is not None and candidate.objective <= point.objective
+        accepted = candidate is not None and candidate.objective <= (1 + ROUNDING) * point.objective
         proposals.learn(accepted)
         if accepted:
             return candidate
