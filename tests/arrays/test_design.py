@@ -52,7 +52,9 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
     d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(M, C))
     some = np.sort(rng.permutation(Z.shape[1])[:40])
     everything = operations.compact()
-    for view, matrix, use in [(operations, Z, slice(None)), (everything, Z, slice(None)), (everything.take(some), Z[:, some], some)]:  # fmt: skip
+    whole = slice(None)
+    for view, use in [(operations, whole), (everything, whole), (everything.take(some), some)]:
+        matrix = Z[:, use]
         np.testing.assert_allclose(view.gram(d[use]), matrix * d[use] @ matrix.T, atol=1e-9)
         np.testing.assert_allclose(view.dot(W[use]), matrix @ W[use], atol=1e-9)
         np.testing.assert_allclose(view.tdot(B), matrix.T @ B, atol=1e-9)

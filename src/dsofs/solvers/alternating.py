@@ -12,12 +12,14 @@ follows the paper but for these corrections, which its own formulas need:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from dsofs.arrays.linalg import factorise
 from dsofs.arrays.types import Floats
-from dsofs.problem import Problem, Solution, Survival
+from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.equality import equality_step
 from dsofs.solvers.margin import margin_step
 from dsofs.solvers.nnqp import solve_nnqp
@@ -36,7 +38,7 @@ def solve_alternating(
         problem, step, tol=tol, max_iter=max_iter, weights=weights, survival=survival, accelerate=False, rest=REST
     )
     assert solution is not None, "every step of Algorithm 1 has a solution"
-    return solution
+    return solution if step.full_rank else replace(solution, status=Status.RELAXED)
 
 
 class AlternatingStep:

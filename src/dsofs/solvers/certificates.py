@@ -51,16 +51,18 @@ def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
     """A bound that no feasible W can go below (p >= 1); ``g`` holds ||X_i'B|| of all groups."""
     p = problem.p
     gain = float(np.sum(problem.Y * B))
+    if gain <= 0:
+        return 0.0
     price = 0.0 if problem.slack is None else float(np.sum(problem.slack * B**2))
     if p == 1:
-        t = 1.0 / max(float(g.max()), np.finfo(float).tiny)
+        t = 1.0 / float(g.max())
         if price > 0:
             t = min(t, gain / price)
         return t * gain - 0.5 * t * t * price
     q = p / (p - 1)
     load = float(np.sum(g**q))
     # Best multiple without slack; with slack t = 1 is best at the optimum. Either gives a valid bound.
-    multiples = (1.0, (gain / load) ** (1 / (q - 1)) if gain > 0 else 0.0)
+    multiples = (1.0, (gain / load) ** (1 / (q - 1)))
     return max(t * gain - t**q * load / q - 0.5 * t * t * price for t in multiples)
 
 

@@ -46,9 +46,8 @@ class Proposals:
             if self.problem.p == 1:
                 _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
         else:
-            weights = self._with_returning(point, plain, dual_norms)
-            if weights is None:
-                weights = self._by_newton(point, plain)
+            returning = self._with_returning(point, plain, dual_norms)
+            weights = self._by_newton(point, plain) if returning is None else returning
         weights[_leaving(self.problem, point, weights)] = 0.0
         return weights if weights.any() and not np.array_equal(weights, plain) else None
 
