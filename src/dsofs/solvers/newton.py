@@ -15,21 +15,22 @@ For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from dsofs.arrays.design import Block
 from dsofs.arrays.linalg import factorise
-from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.point import Point
 
-MAX_GROUPS = int((BLOCK_BYTES / DOUBLE) ** 0.5)  # M fits in a block
+DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjugate gradients never form it
+CG_TOL, CG_STEPS = 0.05, 50  # the step is damped anyway: a rough solution will do
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.3, 1e-8, 1.0
-SHRINK = 0.01  # a weight shrinks at most to this part in one step; rows leave by the rules of the working set
 RELAX, TIGHTEN = 0.5, 4.0  # damping is multiplied by these after a success and after a failure
+SHRINK = 0.01  # a weight shrinks at most to this part in one step; rows leave by the rules of the working set
 
 
 class Newton:
@@ -43,20 +44,20 @@ class Newton:
         self.damping = float(np.clip(self.damping * factor, LEAST_DAMPING, MOST_DAMPING))
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
-        """New weights, or None where the system is too large to be worth its solution."""
+        """New weights, or None where rows of X are not at hand or the inner step tells no factors."""
+        if point.factors is None or (problem.p > 1 and len(point.rows) > DIRECT):
+            return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)
-        if len(active) > MAX_GROUPS or not isinstance(point.X, Block) or point.factors is None:
-            return None
         r = problem.p / (2 - problem.p)
         d = point.weights[active]
         e = d ** (r - 1)
         scale = d ** (r / 2)
         g2 = problem.norms(point.G, point.rows)[active] ** 2
-        M = np.zeros((len(active), len(active)))
-        for T in sensitivities(problem, point, point.X, point.rows, active):
-            T *= np.sqrt(d / e)
-            M += T.T @ T
-        z = self._solve(M, (r - 1) / 2, 0.5 * scale * (g2 / e - 1))
+        rhs = 0.5 * scale * (g2 / e - 1)
+        if len(active) <= DIRECT and isinstance(point.X, Block):
+            z = self._solve(_curvature(problem, point, active, np.sqrt(d / e)), (r - 1) / 2, rhs)
+        else:
+            z = self._solve_by_products(_curvature_product(problem, point, active, np.sqrt(d / e)), rhs)
         proposal = np.zeros_like(point.weights)
         proposal[active] = d * np.maximum(1 + z / scale, SHRINK)
         return proposal
@@ -68,6 +69,43 @@ class Newton:
         except np.linalg.LinAlgError:
             return factorise(M, self.damping).solve(rhs)
 
+    def _solve_by_products(self, product: Callable[[Floats], Floats], rhs: Floats) -> Floats:
+        """The same by conjugate gradients, always without the penalty's curvature."""
+        operator = LinearOperator((len(rhs), len(rhs)), matvec=lambda z: product(z) + self.damping * z, dtype=rhs.dtype)
+        return cg(operator, rhs, rtol=CG_TOL, maxiter=CG_STEPS)[0]
+
+
+def _curvature(problem: Problem, point: Point, active: Ints, root: Floats) -> Floats:
+    """M = sum_j T_j'T_j."""
+    assert isinstance(point.X, Block)
+    M = np.zeros((len(active), len(active)))
+    for T in sensitivities(problem, point, point.X, point.rows, active):
+        T *= root
+        M += T.T @ T
+    return M
+
+
+def _curvature_product(problem: Problem, point: Point, active: Ints, root: Floats) -> Callable[[Floats], Floats]:
+    """z -> M z by two products with X, all classes at once."""
+    labels = _labels(problem, point.rows, active)
+    U = (root if labels is None else root[labels])[:, None] * point.G
+    factors = point.factors or []
+
+    def product(z: Floats) -> Floats:
+        R = point.X.dot(U * (z if labels is None else z[labels])[:, None])
+        B = np.zeros_like(R)
+        for j, factor in enumerate(factors):
+            B[factor.index, j] = factor.solve(R[factor.index, j])
+        result = np.einsum("ij,ij->i", U, point.X.tdot(B))
+        return result if labels is None else np.asarray(np.bincount(labels, result, len(active)), dtype=np.float64)
+
+    return product
+
+
+def _labels(problem: Problem, rows: Ints, groups: Ints) -> Ints | None:
+    """Position in ``groups`` of the group of each of ``rows``; None if every row is its own group."""
+    return None if problem.groups is None else np.searchsorted(groups, problem.groups[rows])
+
 
 def sensitivities(problem: Problem, point: Point, X: Block, rows: Ints, groups: Ints) -> Iterator[Floats]:
     """For each class j the matrix L_j^{-1} X_F diag(X'b_j), its columns added up within each of ``groups``.
@@ -76,7 +114,7 @@ def sensitivities(problem: Problem, point: Point, X: Block, rows: Ints, groups: 
     """
     assert point.factors is not None
     U = X.tdot(point.B)
-    labels = None if problem.groups is None else np.searchsorted(groups, problem.groups[rows])
+    labels = _labels(problem, rows, groups)
     for j, factor in enumerate(point.factors):
         Z = X.Z[factor.index] * U[:, j]
         yield factor.half_solve(Z if labels is None else _sum_columns(Z, labels, len(groups)))

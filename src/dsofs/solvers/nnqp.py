@@ -22,7 +22,7 @@ from dsofs.arrays.types import Bools, Floats
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
 MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
 KKT_TOL = 1e-10  # aimed at, in units of the margin
-MAX_EXCHANGES = 40  # pivoting settles in two to ten; beyond that it cycles
+MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that NNLS is quicker
 PATIENCE = 3  # exchanges without fewer infeasibilities before pivoting one index at a time
 ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 
@@ -39,51 +39,66 @@ def solve_nnqp(K: Floats, Y: Floats, Q: Floats, B: Floats | None = None, slack: 
 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
+    matrix = _Matrix.of(K)
     columns = [
-        _solve_column(K, Y[:, j], Q[:, j], None if B is None else B[:, j], None if slack is None else slack[:, j])
+        _solve_column(matrix, Y[:, j], Q[:, j], None if B is None else B[:, j], None if slack is None else slack[:, j])
         for j in range(Y.shape[1])
     ]
     solved, factors, residuals = zip(*columns, strict=True)
     return QPSolution(np.stack(solved, axis=1), list(factors), max(residuals))
 
 
+@dataclass(frozen=True)
+class _Matrix:
+    """K, with what depends on K alone and is the same for all classes."""
+
+    K: Floats
+    rho: float  # weight of the proximal term
+    rounding: float  # what rounding can put into an entry of K @ b, for the largest entry of b
+
+    @classmethod
+    def of(cls, K: Floats) -> _Matrix:
+        diagonal = K.diagonal()
+        return cls(K, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
+
+
 def _solve_column(
-    K: Floats, y: Floats, q: Floats, b: Floats | None, slack: Floats | None
+    matrix: _Matrix, y: Floats, q: Floats, b: Floats | None, slack: Floats | None
 ) -> tuple[Floats, Factor, float]:
-    rho = PROXIMAL * float(np.trace(K)) / len(y)
-    ridge = np.full(len(y), rho) if slack is None else rho + slack
+    ridge = np.full(len(y), matrix.rho) if slack is None else matrix.rho + slack
     if b is None or not b.any():
         b, passive = np.zeros(len(y)), np.ones(len(y), dtype=bool)
     else:
         passive = y * b > 0
-    factor, residual = factorise(K, ridge, passive), np.inf
+    factor, residual = factorise(matrix.K, ridge, passive), np.inf
     for _ in range(MAX_PROXIMAL_STEPS):
-        b, factor = _pivot(K, y, y * q + rho * b, ridge, factor)
-        last, residual = residual, _kkt_residual(K, y, q, b, slack, factor)
+        b, factor = _pivot(matrix, y, y * q + matrix.rho * b, ridge, factor)
+        last, residual = residual, _kkt_residual(matrix.K, y, q, b, slack, factor)
         if residual <= KKT_TOL or residual > STAGNANT * last:
             break
-    return b, factor, residual
+    return y * np.maximum(y * b, 0.0), factor, residual
 
 
 def _kkt_residual(K: Floats, y: Floats, q: Floats, b: Floats, slack: Floats | None, factor: Factor) -> float:
-    passive = _mask(factor, len(y))
-    gradient = K @ b - y * q if slack is None else K @ b + slack * b - y * q
-    excess = y * gradient
-    violation = np.where(passive, np.abs(excess), -excess)
-    return max(0.0, float(violation.max()))
+    excess = y * (K[:, factor.index] @ b[factor.index]) - q
+    if slack is not None:
+        excess += slack * y * b
+    excess[factor.index] = -np.abs(excess[factor.index])
+    return max(0.0, -float(excess.min()))
 
 
-def _pivot(K: Floats, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:
+def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:
     """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
 
     All of them at once while that helps, then one at a time (Murty's rule); NNLS, which always ends, if that cycles.
     """
-    passive = _mask(factor, len(y))
+    passive = np.zeros(len(y), dtype=bool)
+    passive[factor.index] = True
     fewest, patience = len(y) + 1, PATIENCE
     for _ in range(MAX_EXCHANGES):
         b = np.zeros(len(y))
         b[factor.index] = factor.solve(target[factor.index])
-        wrong = _wrong_side(K, y, b, target, passive)
+        wrong = _wrong_side(matrix, y, b, target, passive)
         count = int(np.count_nonzero(wrong))
         if count == 0:
             return b, factor
@@ -94,24 +109,14 @@ def _pivot(K: Floats, y: Floats, target: Floats, ridge: Floats, factor: Factor) 
         if patience < 0:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         passive ^= wrong
-        factor = factorise(K, ridge, passive)
-    return _by_nnls(K, y, target, ridge)
+        factor = factorise(matrix.K, ridge, passive)
+    return _by_nnls(matrix.K, y, target, ridge)
 
 
-def _mask(factor: Factor, size: int) -> Bools:
-    passive = np.zeros(size, dtype=bool)
-    passive[factor.index] = True
-    return passive
-
-
-def _wrong_side(K: Floats, y: Floats, b: Floats, target: Floats, passive: Bools) -> Bools:
-    a = y * b
-    excess = y * (K @ b - target)
+def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, target: Floats, passive: Bools) -> Bools:
     size = np.abs(b).max()
-    # What rounding can put into K @ b must not count as a violated margin.
-    rounding = len(b) * np.finfo(np.float64).eps * K.diagonal().max() * size
-    noise = max(KKT_TOL * np.abs(target).max(), rounding)
-    return np.where(passive, a < -ZERO * size, excess < -noise)
+    noise = max(KKT_TOL * np.abs(target).max(), matrix.rounding * size)
+    return np.where(passive, y * b < -ZERO * size, y * (matrix.K @ b - target) < -noise)
 
 
 def _by_nnls(K: Floats, y: Floats, target: Floats, ridge: Floats) -> tuple[Floats, Factor]:

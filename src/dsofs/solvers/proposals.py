@@ -11,7 +11,6 @@ import numpy as np
 
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.certificates import SUPPORT
 from dsofs.solvers.newton import Newton, sensitivities
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point
@@ -19,6 +18,7 @@ from dsofs.solvers.point import Point
 # Plain steps come first. Below p = 1 they choose the local optimum, and choose it better than Newton's.
 PLAIN_STEPS_CONVEX, PLAIN_STEPS = 3, 10
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
+GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
 SHORTEN, LENGTHEN = 0.3, 2.0  # what a failure and a success do to the step with which rows return
@@ -32,6 +32,7 @@ class Proposals:
         self.plain_steps_left = PLAIN_STEPS_CONVEX if problem.p == 1 else PLAIN_STEPS
         self.newton = Newton()
         self.return_length = 1.0
+        self.rows_may_leave = True
         self._learn = self._learn_nothing
 
     def propose(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
@@ -48,12 +49,15 @@ class Proposals:
         else:
             returning = self._with_returning(point, plain, dual_norms)
             weights = self._by_newton(point, plain) if returning is None else returning
-        weights[_leaving(self.problem, point, weights)] = 0.0
+        if self.rows_may_leave:
+            weights[_leaving(self.problem, point, weights)] = 0.0
         return weights if weights.any() and not np.array_equal(weights, plain) else None
 
     def learn(self, accepted: bool) -> None:
         """Take note of what became of the last proposal."""
         self._learn(accepted)
+        # A row that left too early must not spoil the next proposal as well.
+        self.rows_may_leave = accepted
 
     def _by_newton(self, point: Point, plain: Floats) -> Floats:
         weights = self.newton.propose(self.problem, point)
@@ -95,12 +99,12 @@ def _leaving(problem: Problem, point: Point, weights: Floats) -> Bools:
     norms = weights ** (1 / (2 - problem.p))
     share = norms / max(norms.max(), np.finfo(float).tiny)
     if problem.p < 1:
-        return share < SUPPORT
+        return share < GONE
     g = problem.norms(point.G, point.rows)
     # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
     g /= np.sqrt(np.sum(point.weights * g**2) / np.sum(point.weights))
     present = point.weights > 0
-    return present & (((share < SUPPORT) & (g < 1)) | ((share < LEAVING_NORM) & (g < LEAVING_DUAL)))
+    return present & (((share < GONE) & (g < 1)) | ((share < LEAVING_NORM) & (g < LEAVING_DUAL)))
 
 
 def _returning(point: Point, dual_norms: Floats) -> Ints:

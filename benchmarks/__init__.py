@@ -1,0 +1,1 @@
+"""Benchmarks: results file first, tables from it."""

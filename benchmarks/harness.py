@@ -1,0 +1,56 @@
+"""Interleaved timing, results files, tables."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from dsofs.evaluation.results import Row, append_row, environment, read_rows
+from dsofs.files import atomic_write
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def code_version() -> str:
+    """The commit that is measured, with a plus if the tree differs from it."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty=+"], capture_output=True, text=True, check=False)
+    return commit.stdout.strip() or "unknown"
+
+
+def versions() -> dict[str, str]:
+    return {**environment(), "commit": code_version()}
+
+
+def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[tuple[int, str, float, object]]:
+    """Run every job once per round, so that a busy moment of the machine hits all alike."""
+    for number in range(rounds):
+        for name, job in jobs.items():
+            clock = time.perf_counter()
+            result = job()
+            yield number, name, time.perf_counter() - clock, result
+
+
+def record(study: str, row: Row) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    append_row(RESULTS / f"{study}.jsonl", row)
+
+
+def rows_of(study: str) -> list[Row]:
+    return read_rows(RESULTS / f"{study}.jsonl")
+
+
+def start_anew(study: str) -> None:
+    (RESULTS / f"{study}.jsonl").unlink(missing_ok=True)
+
+
+def write_table(study: str, title: str, header: Sequence[str], lines: Iterable[Sequence[object]], notes: str) -> None:
+    """A Markdown table, with what it was measured on."""
+    measured = rows_of(study)[-1].versions
+    where = ", ".join(f"{name} {value}" for name, value in sorted(measured.items()))
+    body = ["| " + " | ".join(map(str, line)) + " |" for line in lines]
+    text = [f"# {title}", "", notes, "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header), *body]
+    with atomic_write(RESULTS / f"{study}.md") as file:
+        file.write("\n".join([*text, "", f"Measured on: {where}.", ""]))
+    print("\n".join(text))

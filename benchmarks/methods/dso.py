@@ -1,0 +1,10 @@
+"""DSO at p = 1, default settings."""
+
+from dsofs import DSOSelector
+
+NAME = "dso p=1"
+ORDER = 0
+
+
+def prepare(X, y):
+    return lambda: DSOSelector().fit(X, y)

@@ -1,0 +1,10 @@
+"""DSO at p = 0.5, default settings."""
+
+from dsofs import DSOSelector
+
+NAME = "dso p=0.5"
+ORDER = 1
+
+
+def prepare(X, y):
+    return lambda: DSOSelector(p=0.5).fit(X, y)
