@@ -29,7 +29,7 @@ def random_data(seed, m=40, n=120, c=3, *, informative=5, correlated=False):
     y = rng.permutation(np.arange(m) % c)
     X = rng.normal(size=(m, n))
     if correlated:
-        X += 2 * rng.normal(size=(m, 1)) + np.repeat(rng.normal(size=(m, n // 10)), 10, axis=1)[:, :n]
+        X += 2 * rng.normal(size=(m, 1)) + np.repeat(rng.normal(size=(m, n // 10 + 1)), 10, axis=1)[:, :n]
     X[:, :informative] += rng.normal(size=(c, informative))[y]
     return X, y
 

@@ -141,6 +141,13 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
             UserWarning,
             stacklevel=3,
         )
+    elif solution.status is Status.CONVERGED_WITH_SLACK:
+        warnings.warn(
+            f"{owner}: the constraints ({problem.constraint}) cannot be met exactly and were given slack. Set C, or "
+            "fit with an intercept if there is none.",
+            UserWarning,
+            stacklevel=3,
+        )
     if solution.status.converged:
         return
     name = "duality gap" if problem.p >= 1 else "violation of stationarity"

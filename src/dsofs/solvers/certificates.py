@@ -72,8 +72,7 @@ def relative_gap(objective: float, bound: float) -> float:
 
 def stationarity(problem: Problem, point: Point) -> float:
     """p < 1: the largest relative violation of  X_i'B = ||w_i||^(p-2) w_i  over the support."""
-    norms = point.norms
-    fixed = problem.expand(norms ** (2 - problem.p))[point.rows, None] * point.G
-    violation = problem.norms(fixed - point.W, point.rows)
-    support = norms > SUPPORT * norms.max()
-    return float(np.max(violation[support] / norms[support], initial=0.0))
+    norms = problem.expand(point.norms)[point.rows]
+    violation = problem.norms(norms[:, None] ** (2 - problem.p) * point.G - point.W, point.rows)
+    support = point.norms > SUPPORT * point.norms.max()
+    return float(np.max(violation[support] / point.norms[support], initial=0.0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,18 +23,22 @@ def solve_joint(
     problem: Problem, *, tol: float, max_iter: int, weights: Floats | None = None, survival: Survival | None = None
 ) -> Solution:
     """Hard constraints where they can be met; squared slack for the classes where they cannot."""
-    step = STEPS[problem.constraint]
-    solution = reweight(problem, step, tol=tol, max_iter=max_iter, weights=weights, survival=survival)
-    return solution or _solve_relaxed(problem, step, tol=tol, max_iter=max_iter)
+    run = partial(reweight, step=STEPS[problem.constraint], tol=tol, max_iter=max_iter)
+    solution = run(problem, weights=weights, survival=survival)
+    if solution is None and weights is not None:
+        solution = run(problem)  # the rows to start from are too few, which says nothing about the others
+    return solution or _solve_relaxed(problem, run)
 
 
-def _solve_relaxed(problem: Problem, step: Step, *, tol: float, max_iter: int) -> Solution:
+def _solve_relaxed(problem: Problem, run: Callable[[Problem], Solution | None]) -> Solution:
     conflicts = find_conflicts(problem)
     relaxed = np.array([len(samples) > 0 for samples in conflicts])
-    if not relaxed.any() or problem.constraint == "equality":
-        relaxed[:] = True  # separable by less than floating point can tell, or X W = Y has no solution
-    slack = default_slack(problem, relaxed)
-    solution = reweight(problem.with_slack(slack), step, tol=tol, max_iter=max_iter)
-    assert solution is not None, "a problem with slack always has a solution"
+    solution = None
+    if relaxed.any() and problem.constraint == "margin":
+        solution = run(problem.with_slack(default_slack(problem, relaxed)))
+    if solution is None:
+        # X W = Y has no solution, or a class can be separated by less than floating point can tell.
+        solution = run(problem.with_slack(default_slack(problem, np.ones_like(relaxed))))
+    assert solution is not None, "a problem with slack for all classes has a solution"
     status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))

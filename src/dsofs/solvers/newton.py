@@ -30,6 +30,7 @@ DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjuga
 CG_TOL, CG_STEPS = 0.05, 50  # the step is damped anyway: a rough solution will do
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.3, 1e-8, 1.0
 RELAX, TIGHTEN = 0.5, 4.0  # damping is multiplied by these after a success and after a failure
+FAR = 4.0  # g^2 / e, which is 1 at a solution
 SHRINK = 0.01  # a weight shrinks at most to this part in one step; rows leave by the rules of the working set
 
 
@@ -53,13 +54,18 @@ class Newton:
         e = d ** (r - 1)
         scale = d ** (r / 2)
         g2 = problem.norms(point.G, point.rows)[active] ** 2
-        rhs = 0.5 * scale * (g2 / e - 1)
+        excess = g2 / e
+        rhs = 0.5 * scale * (excess - 1)
         if len(active) <= DIRECT and isinstance(point.X, Block):
             z = self._solve(_curvature(problem, point, active, np.sqrt(d / e)), (r - 1) / 2, rhs)
         else:
             z = self._solve_by_products(_curvature_product(problem, point, active, np.sqrt(d / e)), rhs)
         proposal = np.zeros_like(point.weights)
-        proposal[active] = d * np.maximum(1 + z / scale, SHRINK)
+        change = np.maximum(1 + z / scale, SHRINK)
+        # Far below its optimum a weight grows by half at most in Newton's model, and at once by plain reweighting.
+        far = excess > FAR
+        change[far] = np.maximum(change[far], excess[far] ** (1 - problem.p / 2))
+        proposal[active] = d * change
         return proposal
 
     def _solve(self, M: Floats, penalty: float, rhs: Floats) -> Floats:
@@ -79,7 +85,7 @@ def _curvature(problem: Problem, point: Point, active: Ints, root: Floats) -> Fl
     """M = sum_j T_j'T_j."""
     assert isinstance(point.X, Block)
     M = np.zeros((len(active), len(active)))
-    for T in sensitivities(problem, point, point.X, point.rows, active):
+    for T in sensitivities(problem, point, point.X, point.rows, point.G, active):
         T *= root
         M += T.T @ T
     return M
@@ -107,16 +113,15 @@ def _labels(problem: Problem, rows: Ints, groups: Ints) -> Ints | None:
     return None if problem.groups is None else np.searchsorted(groups, problem.groups[rows])
 
 
-def sensitivities(problem: Problem, point: Point, X: Block, rows: Ints, groups: Ints) -> Iterator[Floats]:
+def sensitivities(problem: Problem, point: Point, X: Block, rows: Ints, G: Floats, groups: Ints) -> Iterator[Floats]:
     """For each class j the matrix L_j^{-1} X_F diag(X'b_j), its columns added up within each of ``groups``.
 
-    Its Gram matrix is minus half the derivative of X_i'b_j squared by the weights. ``X`` holds the columns ``rows``.
+    Its Gram matrix is minus half the derivative of (X_i'b_j)^2 by the weights. X holds the columns ``rows``, G = X'B.
     """
     assert point.factors is not None
-    U = X.tdot(point.B)
     labels = _labels(problem, rows, groups)
     for j, factor in enumerate(point.factors):
-        Z = X.Z[factor.index] * U[:, j]
+        Z = X.Z[factor.index] * G[:, j]
         yield factor.half_solve(Z if labels is None else _sum_columns(Z, labels, len(groups)))
 
 

@@ -96,15 +96,16 @@ def _leaving(problem: Problem, point: Point, weights: Floats) -> Bools:
     """
     if problem.p > 1:
         return np.zeros(len(weights), dtype=bool)
-    norms = weights ** (1 / (2 - problem.p))
-    share = norms / max(norms.max(), np.finfo(float).tiny)
+    largest = weights.max()
+    # Weights are norms to the power 2 - p, and so are the thresholds that they are held against.
+    gone = weights < GONE ** (2 - problem.p) * largest
     if problem.p < 1:
-        return share < GONE
+        return gone
     g = problem.norms(point.G, point.rows)
     # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
     g /= np.sqrt(np.sum(point.weights * g**2) / np.sum(point.weights))
     present = point.weights > 0
-    return present & (((share < GONE) & (g < 1)) | ((share < LEAVING_NORM) & (g < LEAVING_DUAL)))
+    return present & ((gone & (g < 1)) | ((weights < LEAVING_NORM * largest) & (g < LEAVING_DUAL)))
 
 
 def _returning(point: Point, dual_norms: Floats) -> Ints:
@@ -118,8 +119,9 @@ def _returning(point: Point, dual_norms: Floats) -> Ints:
 def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Floats) -> Floats:
     """Newton's step from zero for the returning groups, all others fixed: phi's model there is a non-negative QP."""
     rows = back if problem.groups is None else np.flatnonzero(np.isin(problem.groups, back))
+    X = problem.X.block(rows)
     H = np.zeros((len(back), len(back)))
-    for T in sensitivities(problem, point, problem.X.block(rows), rows, back):
+    for T in sensitivities(problem, point, X, rows, X.tdot(point.B), back):
         H += T.T @ T
     one, size = np.ones((len(back), 1)), np.sqrt(H.diagonal())
     gain = (dual_norms**2 - 1) / (2 * size)

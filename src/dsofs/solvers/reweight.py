@@ -54,7 +54,10 @@ def reweight(
 
 def plain_weights(norms: Floats, p: float) -> Floats:
     """d = ||w||^(2-p): equality in the bound above, so the inner step cannot raise the objective."""
-    return np.asarray(norms ** (2 - p))
+    weights = np.zeros_like(norms)
+    present = norms > 0
+    weights[present] = norms[present] ** (2 - p)  # powers are dear, and most norms are zero
+    return weights
 
 
 def _next_point(

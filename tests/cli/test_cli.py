@@ -1,0 +1,31 @@
+from click.testing import CliRunner
+
+from dsofs import __version__
+from dsofs.cli import COMMANDS, main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, arguments)
+
+
+def test_help_lists_the_commands_without_loading_them():
+    result = run("--help")
+    assert result.exit_code == 0
+    assert all(command in result.output for command in COMMANDS)
+
+
+def test_version():
+    assert run("--version").output == f"dsofs, version {__version__}\n"
+
+
+def test_demo_shows_features_pixels_certificate_and_accuracy():
+    result = run("demo", "-k", "5")
+    assert result.exit_code == 0
+    for words in ("worst", "certified duality gap", "held-out accuracy", "with 5 features", "with all 64", "converged"):
+        assert words in " ".join(result.output.split())
+
+
+def test_demo_below_one_and_bad_values():
+    assert "stationary to" in run("demo", "-p", "0.5").output
+    assert run("demo", "-p", "2").exit_code == 2
+    assert run("nothing").exit_code == 2

@@ -1,0 +1,121 @@
+"""Bad input gets an error that names the parameter or column, the rule and the value."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from dsofs import DSOClassifier, DSOSelector
+from tests.problems import random_data
+
+
+@pytest.fixture
+def data():
+    return random_data(0, 20, 30, 2)
+
+
+PARAMETERS = [
+    ({"p": 0}, r"The 'p' parameter of DSOSelector must be a float in the range \(0, 2\). Got 0 instead."),
+    ({"p": 2.0}, r"The 'p' parameter .* Got 2.0 instead."),
+    ({"p": "one"}, r"The 'p' parameter .* Got 'one' instead."),
+    ({"p": True}, r"The 'p' parameter .* Got True instead."),
+    (
+        {"C": -1.0},
+        r"The 'C' parameter of DSOSelector must be a float in the range \(0, inf\) or None. Got -1.0 instead.",
+    ),
+    ({"constraint": "both"}, "The 'constraint' parameter .* must be 'margin' or 'equality'. Got 'both' instead."),
+    ({"solver": "magic"}, "The 'solver' parameter .* must be 'joint' or 'alternating'. Got 'magic' instead."),
+    ({"ranking": "luck"}, "The 'ranking' parameter .* Got 'luck' instead."),
+    ({"n_features_to_select": 0}, "The 'n_features_to_select' parameter .* Got 0 instead."),
+    ({"n_features_to_select": 1.5}, "The 'n_features_to_select' parameter .* Got 1.5 instead."),
+    ({"tol": 0}, "The 'tol' parameter .* Got 0 instead."),
+    ({"max_iter": 0}, "The 'max_iter' parameter .* must be an int of at least 1. Got 0 instead."),
+    ({"standardize": 1}, "The 'standardize' parameter .* must be a bool. Got 1 instead."),
+    ({"class_weight": "heavy"}, "The 'class_weight' parameter .* Got 'heavy' instead."),
+    (
+        {"feature_groups": [1, 2]},
+        r"'feature_groups' parameter .* one label per feature \(30\). Got shape \(2,\) instead.",
+    ),
+    ({"memory_limit": 1000}, r"MiB"),
+]
+
+
+@pytest.mark.parametrize(("parameter", "message"), PARAMETERS)
+def test_parameters(data, parameter, message):
+    error = MemoryError if "memory_limit" in parameter else ValueError
+    with pytest.raises(error, match=message):
+        DSOSelector(**parameter).fit(*data)
+
+
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_values_that_are_not_finite(data, value, name):
+    X, y = data
+    X[4, 7] = value
+    message = rf"Input X contains {name}: column {{}}, row 4 .* 1 value\(s\) in 1 column\(s\) are not. Impute"
+    with pytest.raises(ValueError, match=message.format("7")):
+        DSOSelector().fit(X, y)
+    with pytest.raises(ValueError, match=message.format("7")):
+        DSOSelector().fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=message.format("'gene 7'")):
+        DSOSelector().fit(pd.DataFrame(X, columns=[f"gene {i}" for i in range(30)]), y)
+
+
+def test_text_columns(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(30)])
+    frame["gene 3"] = "high"
+    with pytest.raises(ValueError, match=r"needs numbers, and column 'gene 3' of X holds text \('high'\)"):
+        DSOSelector().fit(frame, y)
+    with pytest.raises(ValueError, match=r"column 1 of X holds text \('b'\)"):
+        DSOSelector().fit(np.array([[1, "b"], [2, "c"]], dtype=object), [0, 1])
+
+
+def test_numbers_as_text_are_numbers(data):
+    X, y = data
+    np.testing.assert_array_equal(
+        DSOSelector().fit(X.astype(str).astype(object), y).ranking_, DSOSelector().fit(X, y).ranking_
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.ones((4, 2)) * np.arange(4)[:, None], [1, 1, 1, 1], r"at least 2 classes; y has 1 class: .*1"),
+        (np.arange(8.0).reshape(4, 2), [0, 1, 0], r"inconsistent numbers of samples: \[4, 3\]"),
+        (np.empty((0, 3)), [], "0 sample"),
+        (np.empty((3, 0)), [0, 1, 0], "0 feature"),
+        (np.ones((4, 2)) * 1j, [0, 1, 0, 1], "Complex data not supported"),
+        (np.ones((4, 2)), [0, 1, 0, 1], r"all of its 2 feature\(s\) are constant"),
+        (np.arange(8.0).reshape(4, 2), [0.1, 0.2, 0.35, 0.7], "Unknown label type"),
+        (np.arange(8.0).reshape(4, 2), [0, np.nan, 1, 0], "y contains NaN"),
+        (np.arange(4.0), [0, 1, 0, 1], "Expected 2D array"),
+    ],
+)
+def test_data(X, y, message):
+    for estimator in (DSOSelector(1), DSOClassifier()):
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, y)
+
+
+def degenerate():
+    rng = np.random.default_rng(0)
+    X, y = random_data(1, 20, 30, 2)
+    yield "two samples", rng.normal(size=(2, 5)), [0, 1]
+    yield "one feature", np.arange(10.0)[:, None], np.arange(10) > 4
+    yield "duplicated columns", np.repeat(X, 2, axis=1), y
+    yield "duplicated rows", np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    yield "one sample in a class", X, np.r_[y[:19], 2]
+    yield "huge entries", np.where(rng.random(X.shape) < 0.1, 1e300 * X, X), y
+    yield "tiny entries", X * 1e-300, y
+    yield "integers", (10 * X).astype(np.int8), y
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be separated:UserWarning")
+@pytest.mark.parametrize("p", [0.5, 1.0])
+@pytest.mark.parametrize(("X", "y"), [case[1:] for case in degenerate()], ids=[case[0] for case in degenerate()])
+def test_degenerate_data_never_give_nan(X, y, p):
+    fit = DSOSelector(1, p=p).fit(X, y)
+    assert np.isfinite(fit.scores_).all()
+    assert np.isfinite(fit.coef_).all()
+    assert sorted(fit.ranking_) == list(range(1, X.shape[1] + 1))
+    assert fit.status_.startswith("converged")

@@ -1,0 +1,33 @@
+"""scikit-learn's own checks, over several parameter sets, with no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV
+
+# The checks fit data that cannot be separated, and fewer columns than the default asks for: both warn, as they should.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*the classes cannot be separated:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*all are kept:UserWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
+    pytest.mark.filterwarnings("ignore:The least populated class:UserWarning"),
+]
+
+ESTIMATORS = [
+    DSOSelector(),
+    DSOSelector(0.5, p=0.5, ranking="norm"),
+    DSOSelector(None, p=1.5, standardize=False, fit_intercept=False),
+    DSOSelector(2, constraint="equality", C=1.0),
+    DSOSelector(2, solver="alternating", max_iter=50),
+    DSOClassifier(),
+    DSOClassifier(p=0.5, C=1.0),
+    DSOClassifier(C=10.0, fit_intercept=True, class_weight="balanced"),
+    DSOSelectorCV(ps=(0.5, 1.0), cv=2),
+    DSOSelectorCV(2, ps=(1.0,), Cs=(None, 1.0), ks=(1, 2), cv=2, rule="one_se"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

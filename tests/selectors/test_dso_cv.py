@@ -1,0 +1,91 @@
+"""DSOSelectorCV."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from dsofs import DSOSelector, DSOSelectorCV
+from tests.problems import random_data
+
+
+@pytest.fixture(scope="module")
+def data():
+    return random_data(0, 45, 100, 3)
+
+
+def test_results_hold_every_setting_and_the_best_is_chosen(data):
+    X, y = data
+    fit = DSOSelectorCV(ps=(0.5, 1.0), ks=(2, 8), cv=3).fit(X, y)
+    results = fit.cv_results_
+    settings = set(zip(results["p"], results["k"], strict=True))
+    assert settings == {(p, k) for p in (0.5, 1.0) for k in (2, 8)}
+    assert results["split_test_scores"].shape == (4, 3)
+    np.testing.assert_allclose(results["mean_test_score"], results["split_test_scores"].mean(axis=1))
+    assert fit.best_score_ == results["mean_test_score"].max()
+    assert fit.transform(X).shape[1] == fit.best_k_
+    assert [step["p"] for step in fit.path_] == [1.0, 0.5]
+    assert all(step["status"] == "converged" for step in fit.path_)
+
+
+def test_one_p_is_the_plain_selector(data):
+    X, y = data
+    tuned, plain = DSOSelectorCV(7, ps=(1.0,), cv=3).fit(X, y), DSOSelector(7).fit(X, y)
+    np.testing.assert_array_equal(tuned.ranking_, plain.ranking_)
+    np.testing.assert_array_equal(tuned.coef_, plain.coef_)
+    tuned.n_features_to_select = 3
+    assert tuned.transform(X).shape[1] == 3
+
+
+def test_the_path_keeps_fewer_rows_as_p_falls(data):
+    X, y = data
+    rows = [step["n_rows"] for step in DSOSelectorCV(cv=2).fit(X, y).path_]
+    assert rows == sorted(rows, reverse=True)
+
+
+def test_one_standard_error_takes_fewer_features(data):
+    X, y = data
+    ks = (1, 2, 4, 8, 16)
+    best = DSOSelectorCV(ps=(1.0,), ks=ks, cv=3).fit(X, y)
+    careful = DSOSelectorCV(ps=(1.0,), ks=ks, cv=3, rule="one_se").fit(X, y)
+    assert careful.best_k_ <= best.best_k_
+
+
+def test_cost_of_slack_is_tuned_too(data):
+    X, y = data
+    fit = DSOSelectorCV(ps=(1.0,), Cs=(0.01, 1.0, None), cv=3).fit(X, y)
+    assert fit.best_C_ in (0.01, 1.0, None)
+    assert len(fit.path_) == 3
+
+
+def test_scoring_estimator_splitter_and_jobs(data):
+    X, y = data
+    options = {"ps": (0.5, 1.0), "cv": StratifiedKFold(3), "estimator": LogisticRegression(), "scoring": "f1_macro"}
+    serial, parallel = DSOSelectorCV(**options).fit(X, y), DSOSelectorCV(**options, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(serial.cv_results_["mean_test_score"], parallel.cv_results_["mean_test_score"])
+
+
+def test_no_more_folds_than_the_smallest_class_has_samples(data):
+    X, y = data
+    few = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1), np.flatnonzero(y == 2)[:3]]
+    fit = DSOSelectorCV(ps=(1.0,), cv=10).fit(X[few], y[few])
+    assert fit.cv_results_["split_test_scores"].shape[1] == 3
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        (
+            {"ps": (1.0, 2.5)},
+            r"Each entry of the 'ps' parameter of DSOSelectorCV must be a float in the range \(0, 2\)",
+        ),
+        ({"ps": ()}, "must not be empty"),
+        ({"ks": (0,)}, "Each entry of the 'ks' parameter"),
+        ({"Cs": (-1.0,)}, "Each entry of the 'Cs' parameter"),
+        ({"rule": "worst"}, "The 'rule' parameter of DSOSelectorCV must be 'best' or 'one_se'. Got 'worst' instead."),
+    ],
+)
+def test_bad_settings(data, parameter, message):
+    X, y = data
+    with pytest.raises(ValueError, match=message):
+        DSOSelectorCV(**parameter).fit(X, y)
