@@ -51,7 +51,7 @@ class DSOSelector(RankedSelector):
     memory_limit : int or None, default=None
         Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated.
     n_jobs : int or None, default=None
-        Here for a uniform signature. A single fit uses all cores for its large products; threads over classes do not pay.
+        Here for a uniform signature. A fit uses all cores for large products only; threads over classes do not pay.
     verbose : int, default=0
         1 prints a line per outer step.
 
