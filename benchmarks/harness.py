@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from dsofs.evaluation.results import Row, append_row, environment, read_rows
@@ -13,6 +14,7 @@ from dsofs.files import atomic_write
 RESULTS = Path(__file__).parent / "results"
 
 
+@cache
 def code_version() -> str:
     """The commit that is measured, with a plus if the tree differs from it."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty=+"], capture_output=True, text=True, check=False)

@@ -66,9 +66,10 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, p: float) -> None:
 
 def draw() -> None:
     rows = {(row.data, row.parameters["p"], row.method): row for row in rows_of(STUDY)}
-    lines, lower = [], dict.fromkeys(POWERS, 0)
+    lines, lower, no_higher = [], dict.fromkeys(POWERS, 0), 0
     for name, p in dict.fromkeys((data, p) for data, p, _ in rows):
         joint, other, again = (rows[name, p, m] for m in ("joint", "alternating", "joint from alternating"))
+        no_higher += again.values["objective"] <= other.values["objective"] * (1 + 1e-9)
         lower[p] += joint.values["objective"] <= other.values["objective"] * (1 + 1e-9)
         lines.append(
             [name, p, *_cells(joint), *_cells(other), f"{again.values['objective']:.4f}", again.values["rows"]]
@@ -81,7 +82,7 @@ def draw() -> None:
         ["data", "p", "joint", "rows", "s", "alternating", "rows", "s", "joint from alternating's W", "rows"],
         lines,
         f"Objective sum ||w_i||^p, bias included; rows above 1e-6 of the largest. Joint is no higher in {won}. "
-        "Started from the alternation's W, joint is never higher than it.",
+        f"Started from the alternation's W, joint is no higher than it in {no_higher} of {len(lines)}.",
     )
 
 

@@ -37,3 +37,4 @@ def test_corpus(batch):
             assert margins.max() <= 1 + 1e-6, seed
         certificate = fit.duality_gap_ if fit.p >= 1 else fit.stationarity_
         assert 0 <= certificate <= fit.tol, seed
+        assert np.isfinite(fit.objective_), seed

@@ -21,11 +21,19 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
             yield file
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def _umask() -> int:
+    """The permissions that new files go without; it can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 def append_line(path: str | os.PathLike[str], line: str) -> None:

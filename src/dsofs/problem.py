@@ -19,7 +19,8 @@ class Status(Enum):
 
     CONVERGED = "the certificate is within tol"
     CONVERGED_WITH_SLACK = "the certificate is within tol; classes that cannot be separated were given slack"
-    RELAXED = "the alternation came to rest; classes that cannot be separated were relaxed to least squares"
+    RELAXED = "the alternation came to rest; X has not full row rank, so X W = Y + E was relaxed to least squares"
+    ZERO = "slack costs so little that W = 0 is the best"
     STALLED = "the objective came to rest before the certificate reached tol"
     MAX_ITER = "max_iter was reached before the certificate reached tol"
 
@@ -99,24 +100,24 @@ class Survival:
 
     step: Ints  # the last step at which the group was alive
     share: Floats  # its norm at that step, relative to the largest then
-    last: Floats  # the last norm above zero that it had
     now: int = 0
+    largest: float = 0.0  # norm there ever was
 
     @classmethod
     def start(cls, n_groups: int) -> Survival:
-        return cls(np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups), np.zeros(n_groups))
+        return cls(np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups))
 
     def copy(self) -> Survival:
-        return Survival(self.step.copy(), self.share.copy(), self.last.copy(), self.now)
+        return Survival(self.step.copy(), self.share.copy(), self.now, self.largest)
 
     def record(self, norms: Floats) -> None:
         self.now += 1
-        share = norms / norms.max()
+        share = norms / max(norms.max(), np.finfo(float).tiny)
         alive = share > ALIVE
         self.step[alive] = self.now
         update = alive | (self.step == 0)
         self.share[update] = np.where(alive, share, np.maximum(share, self.share))[update]
-        self.last[norms > 0] = norms[norms > 0]
+        self.largest = max(self.largest, float(norms.max()))
 
 
 @dataclass(frozen=True)

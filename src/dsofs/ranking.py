@@ -3,7 +3,8 @@
 Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks the others is a choice:
 
 * "survival": by the last step of the loop at which a row was alive (above 1e-3 of the largest), then by its norm then.
-* "norm": the paper's: by the norm of the row; rows that are zero come after, by the last norm they had.
+* "norm": the paper's: by the norm of the row. The paper's algorithm leaves no row at exactly zero; ours does, and
+  ranks those by survival, after the others.
 """
 
 from __future__ import annotations
@@ -25,14 +26,11 @@ def survival_scores(problem: Problem, solution: Solution) -> Floats:
 
 
 def norm_scores(problem: Problem, solution: Solution) -> Floats:
-    """||W_g||; groups at zero are ordered by their last norm, below the smallest that is not."""
+    """||W_g||; groups at zero are ordered by survival, below the smallest that is not."""
     norms = problem.norms(solution.W)
-    zero = norms == 0
-    if zero.any():
-        last = solution.survival.last
-        smallest = norms[~zero].min(initial=1.0)
-        norms[zero] = 0.5 * smallest * last[zero] / max(last[zero].max(), np.finfo(float).tiny)
-    return norms
+    smallest = norms[norms > 0].min(initial=1.0)
+    # Survival scores lie between 0 and 2.
+    return np.where(norms > 0, norms, smallest * survival_scores(problem, solution) / 4)
 
 
 RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {"survival": survival_scores, "norm": norm_scores}

@@ -154,6 +154,8 @@ def _check_finite(estimator: BaseEstimator, X: AnyArray) -> None:
 def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features: int) -> Ints:
     """Group labels as codes, one per feature."""
     labels = np.asarray(feature_groups)
+    if labels.dtype == object:
+        labels = labels.astype(str)  # labels of several types, None among them, have no order
     if labels.shape != (n_features,):
         raise ValueError(
             f"The 'feature_groups' parameter of {type(estimator).__name__} must hold one label per feature "
@@ -166,5 +168,7 @@ def sample_importance(class_weight: Any, classes: np.ndarray, codes: Ints) -> Fl
     """One weight per sample from the weights of its class."""
     if class_weight is None:
         return None
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    return np.asarray(weights, dtype=np.float64)[codes]
+    weights = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(f"The 'class_weight' parameter must give positive weights. Got {class_weight!r} instead.")
+    return weights[codes]

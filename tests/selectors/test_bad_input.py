@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from dsofs import DSOClassifier, DSOSelector
 from tests.problems import random_data
@@ -31,6 +32,8 @@ PARAMETERS = [
     ({"tol": 0}, "The 'tol' parameter .* Got 0 instead."),
     ({"max_iter": 0}, "The 'max_iter' parameter .* must be an int of at least 1. Got 0 instead."),
     ({"standardize": 1}, "The 'standardize' parameter .* must be a bool. Got 1 instead."),
+    ({"class_weight": {0: 0.0, 1: 1.0}, "C": 1.0}, "The 'class_weight' parameter must give positive weights"),
+    ({"solver": "alternating", "C": 1.0}, "The 'C' parameter must be None with solver='alternating'"),
     ({"class_weight": "heavy"}, "The 'class_weight' parameter .* Got 'heavy' instead."),
     (
         {"feature_groups": [1, 2]},
@@ -107,6 +110,7 @@ def degenerate():
     yield "one sample in a class", X, np.r_[y[:19], 2]
     yield "huge entries", np.where(rng.random(X.shape) < 0.1, 1e300 * X, X), y
     yield "tiny entries", X * 1e-300, y
+    yield "exclusive or", np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (5, 1)), [0, 1, 1, 0] * 5
     yield "integers", (10 * X).astype(np.int8), y
 
 
@@ -119,3 +123,30 @@ def test_degenerate_data_never_give_nan(X, y, p):
     assert np.isfinite(fit.coef_).all()
     assert sorted(fit.ranking_) == list(range(1, X.shape[1] + 1))
     assert fit.status_.startswith("converged")
+
+
+def test_values_too_large_to_square_without_standardising():
+    X, y = random_data(0, 20, 30, 2)
+    with pytest.raises(ValueError, match=r"cannot square the values of X.*standardize=True"):
+        DSOSelector(standardize=False).fit(X * 1e200, y)
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e6])
+def test_units_without_standardising_prove_nothing(factor):
+    X, y = random_data(0, 20, 40, 2)
+    fit = DSOSelector(standardize=False).fit(X * factor, y)
+    assert fit.status_ == "converged"
+    assert fit.conflicts_.size == 0
+
+
+def test_slack_that_costs_too_little_is_told():
+    X, y = random_data(0, 30, 60, 3)
+    with pytest.warns(ConvergenceWarning, match="slack costs so little that W = 0 is the best.*Raise C"):
+        assert DSOSelector(C=1e-3, p=0.5).fit(X, y).status_ == "zero"
+
+
+def test_slack_that_costs_too_much_is_told():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80)
+    with pytest.raises(ValueError, match="The 'C' parameter is too large"):
+        DSOSelector(2, C=1e14).fit(X, y)

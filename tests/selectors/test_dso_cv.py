@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -43,19 +46,23 @@ def test_the_path_keeps_fewer_rows_as_p_falls(data):
     assert rows == sorted(rows, reverse=True)
 
 
-def test_one_standard_error_takes_fewer_features(data):
-    X, y = data
-    ks = (1, 2, 4, 8, 16)
-    best = DSOSelectorCV(ps=(1.0,), ks=ks, cv=3).fit(X, y)
-    careful = DSOSelectorCV(ps=(1.0,), ks=ks, cv=3, rule="one_se").fit(X, y)
-    assert careful.best_k_ <= best.best_k_
+def test_one_standard_error_takes_fewer_features():
+    settings = [(None, 1.0, 2), (None, 1.0, 5), (None, 1.0, 10), (None, 0.5, 5)]
+    scores = np.array([[0.5, 0.5, 0.5], [0.8, 0.8, 0.8], [0.7, 0.9, 0.95], [0.79, 0.8, 0.8]])
+    best, careful = DSOSelectorCV(rule="best"), DSOSelectorCV(rule="one_se")
+    best._choose(settings, scores)
+    careful._choose(settings, scores)
+    assert (best.best_p_, best.best_k_) == (1.0, 10)
+    assert (careful.best_p_, careful.best_k_) == (1.0, 5)
+    assert careful.best_score_ == pytest.approx(0.8)
 
 
 def test_cost_of_slack_is_tuned_too(data):
     X, y = data
     fit = DSOSelectorCV(ps=(1.0,), Cs=(0.01, 1.0, None), cv=3).fit(X, y)
-    assert fit.best_C_ in (0.01, 1.0, None)
-    assert len(fit.path_) == 3
+    assert [step["C"] for step in fit.path_] == [0.01, 1.0, None]
+    assert fit.objective_ == DSOSelector(C=fit.best_C_).fit(X, y).objective_
+    assert len({step["objective"] for step in fit.path_}) == 3
 
 
 def test_scoring_estimator_splitter_and_jobs(data):
@@ -63,6 +70,40 @@ def test_scoring_estimator_splitter_and_jobs(data):
     options = {"ps": (0.5, 1.0), "cv": StratifiedKFold(3), "estimator": LogisticRegression(), "scoring": "f1_macro"}
     serial, parallel = DSOSelectorCV(**options).fit(X, y), DSOSelectorCV(**options, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(serial.cv_results_["mean_test_score"], parallel.cv_results_["mean_test_score"])
+    chance = DSOSelectorCV(**options | {"estimator": DummyClassifier()}).fit(X, y)
+    assert chance.best_score_ < 0.2 < serial.best_score_
+
+
+def test_scores_are_those_of_a_fit_on_each_training_fold(data):
+    """Leak-free by construction: the same numbers by hand."""
+    X, y = data
+    folds = StratifiedKFold(3)
+    fit = DSOSelectorCV(6, ps=(1.0,), cv=folds, estimator=LogisticRegression()).fit(X, y)
+    by_hand = []
+    for train, test in folds.split(X, y):
+        chosen = DSOSelector(6).fit(X[train], y[train])
+        model = LogisticRegression().fit(chosen.transform(X[train]), y[train])
+        by_hand.append(model.score(chosen.transform(X[test]), y[test]))
+    np.testing.assert_allclose(fit.cv_results_["split_test_scores"][0], by_hand)
+
+
+def test_sparse_groups_ensembles_and_given_splits(data):
+    X, y = data
+    splits = list(StratifiedKFold(2).split(X, y))
+    groups = np.arange(100) // 4
+    fit = DSOSelectorCV(
+        8, ps=(0.5, 1.0), cv=splits, estimator=RandomForestClassifier(5, random_state=0), feature_groups=groups
+    ).fit(sparse.csr_array(X), y)
+    assert fit.transform(X).shape == (45, 8)
+    assert fit.cv_results_["split_test_scores"].shape == (2, 2)
+
+
+def test_the_chosen_number_gives_way_to_a_new_one(data):
+    X, y = data
+    fit = DSOSelectorCV(ps=(1.0,), ks=(3, 5), cv=2).fit(X, y)
+    assert fit.transform(X).shape[1] == fit.best_k_
+    fit.n_features_to_select = 7
+    assert fit.transform(X).shape[1] == 7
 
 
 def test_no_more_folds_than_the_smallest_class_has_samples(data):
@@ -80,6 +121,8 @@ def test_no_more_folds_than_the_smallest_class_has_samples(data):
             r"Each entry of the 'ps' parameter of DSOSelectorCV must be a float in the range \(0, 2\)",
         ),
         ({"ps": ()}, "must not be empty"),
+        ({"cv": 1}, "The 'cv' parameter of DSOSelectorCV must be at least 2. Got 1 instead."),
+        ({"ks": (0.5,)}, "Each entry of the 'ks' parameter"),
         ({"ks": (0,)}, "Each entry of the 'ks' parameter"),
         ({"Cs": (-1.0,)}, "Each entry of the 'Cs' parameter"),
         ({"rule": "worst"}, "The 'rule' parameter of DSOSelectorCV must be 'best' or 'one_se'. Got 'worst' instead."),

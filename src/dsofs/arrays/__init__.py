@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 
 from dsofs.arrays.dense import DenseDesign, dense_moments
 from dsofs.arrays.design import Block, Design
@@ -23,6 +23,7 @@ def moments(X: AnyArray) -> Moments:
 def as_design(X: AnyArray, stats: Moments, *, standardize: bool, bias: bool) -> StandardDesign:
     """The design of X without its constant columns."""
     kept = np.flatnonzero(~stats.constant)
+    X = csc_array(X) if issparse(X) else X  # once, since parts of it are taken by column
     if standardize:
         mean, scale = stats.mean[kept], stats.scale[kept]
     else:

@@ -41,7 +41,7 @@ class DenseDesign(StandardDesign):
         return Z
 
     def _gram(self, d: Floats) -> Floats:
-        return gram_of_blocks(self._blocks(), d)
+        return gram_of_blocks(self.n_samples, self._blocks(), d)
 
     def _dot(self, W: Floats) -> Floats:
         F = np.zeros((self.n_samples, W.shape[1]))

@@ -51,6 +51,12 @@ class Design(ABC):
     def block(self, columns: Ints) -> Block:
         """These columns as one ``Block``, however large."""
 
+    def column_norms(self) -> Floats:
+        """Euclidean norm of each column."""
+        step = chunk_columns(self.n_samples)
+        parts = [np.arange(i, min(i + step, self.n_columns)) for i in range(0, self.n_columns, step)]
+        return np.concatenate([np.linalg.norm(to_numpy(self.block(part).Z), axis=0) for part in parts])
+
     def fits_in_block(self, n_columns: int) -> bool:
         return self.n_samples * n_columns * DOUBLE <= BLOCK_BYTES
 
@@ -63,7 +69,7 @@ class Block(Design):
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
-        return gram_of_blocks(((self, slice(None)),), d)
+        return gram_of_blocks(self.n_samples, ((self, slice(None)),), d)
 
     def dot(self, W: Floats) -> Floats:
         return to_numpy(self.Z @ _like(self.Z, W))
@@ -80,22 +86,24 @@ class Block(Design):
         return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, columns), axis=1))
 
 
-def gram_of_blocks(blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
+def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
     """Sum of Z_b diag(d_b) Z_b' over column blocks, each scaled in pieces that stay in the cache.
 
     ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
     """
-    K: AnyArray = 0.0
-    root = np.sqrt(d)
+    K: AnyArray = None
+    root, step = np.sqrt(d), chunk_columns(n_samples)
     for block, columns in blocks:
         Z, r = block.Z, _like(block.Z, root[columns])
-        step = chunk_columns(block.n_samples)
-        with all_threads() if block.n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
+        with all_threads() if n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
             for first in range(0, block.n_columns, step):
                 part = slice(first, min(first + step, block.n_columns))
                 S = Z[:, part] * r[part]
-                K += S @ S.T
-    return to_numpy(K)
+                if K is None:
+                    K = S @ S.T
+                else:
+                    K += S @ S.T
+    return np.zeros((n_samples, n_samples)) if K is None else to_numpy(K)
 
 
 def chunk_columns(n_samples: int) -> int:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 DOUBLE = 8
 # Columns are standardised and held in pieces of at most this size; a data set that fits is held whole.
 BLOCK_BYTES = 32 * 2**20
 # Pieces this small stay in a core's cache between being scaled and being multiplied.
 CHUNK_BYTES = 2 * 2**20
-OVERHEAD_BYTES = 50 * 2**20
 
 
 def fit_bytes(n_samples: int, n_features: int, n_columns: int) -> int:
     """Bytes a fit needs beyond X: three m x m matrices, four n x c ones, two blocks."""
     doubles = 3 * n_samples**2 + 4 * n_features * n_columns
-    return DOUBLE * doubles + 2 * BLOCK_BYTES + OVERHEAD_BYTES
+    return DOUBLE * doubles + 2 * min(BLOCK_BYTES, DOUBLE * n_samples * (n_features + 1))
 
 
 def available_bytes() -> int | None:
-    """Free physical memory, or None where the system does not tell."""
+    """Memory that can be had without swapping, or None where the system does not tell."""
+    with suppress(OSError, ValueError, StopIteration):  # Linux: what is free, and what the file cache would give back
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

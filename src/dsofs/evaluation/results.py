@@ -16,7 +16,7 @@ from dsofs.files import append_line
 
 @cache
 def environment() -> dict[str, str]:
-    """What a number was measured on: versions, processor and cores."""
+    """What a number was measured on: versions, architecture and cores."""
     packages = {name: version(name) for name in ("dsofs", "numpy", "scipy", "scikit-learn")}
     return {
         **packages,
@@ -51,7 +51,7 @@ def append_row(path: str | os.PathLike[str], row: Row) -> None:
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """All complete rows of the file; a last line that a crash cut short is passed over."""
+    """All complete rows of the file; a line that a crash cut short is passed over."""
     file = Path(path)
     if not file.exists():
         return []
@@ -59,6 +59,6 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
     for line in file.read_text(encoding="utf-8").splitlines():
         try:
             rows.append(Row(**json.loads(line)))
-        except (json.JSONDecodeError, TypeError):
+        except json.JSONDecodeError:
             continue
     return rows

@@ -33,16 +33,17 @@ class DSOSelector(RankedSelector):
     solver : {"joint", "alternating"}, default="joint"
         "alternating" is the paper's Algorithm 1, for comparison: it stops above the optimum.
     ranking : {"survival", "norm"}, default="survival"
-        How features are ranked, those past the support included: by how long they lasted in the iteration, or by
-        norm as in the paper.
+        How features are ranked: by how long they lasted in the iteration, or by norm as in the paper (and those at
+        zero by how long they lasted).
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
         Whether there is a bias; it is a row of W, and penalised like one, as in the paper.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        Labels of groups of features (one-hot blocks, gene sets) that are kept or dropped together.
+        Labels of groups of features (one-hot blocks, gene sets) that share one weight: their coefficients are zero
+        together or not at all, and they stand next to each other in the ranking.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies ``C`` for the samples of each class. Without effect on hard margins.
+        Multiplies the price of slack for the samples of each class. Without effect where margins are hard.
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
         violation of stationarity below.
@@ -53,7 +54,7 @@ class DSOSelector(RankedSelector):
     n_jobs : int or None, default=None
         Here for a uniform signature. A fit uses all cores for large products only; threads over classes do not pay.
     verbose : int, default=0
-        1 prints a line per outer step.
+        1 prints, after the fit, a line for each outer step.
 
     Attributes
     ----------
@@ -72,11 +73,11 @@ class DSOSelector(RankedSelector):
     stationarity_ : float
         Largest relative violation of the stationarity conditions (p < 1; NaN above).
     status_ : str
-        "converged", "converged_with_slack", "stalled", "max_iter" or "relaxed".
+        "converged", "converged_with_slack", "stalled", "max_iter", "zero" or "relaxed".
     conflicts_ : ndarray
         Samples in a proof that the classes cannot be separated; empty if they can.
     history_ : dict of ndarray
-        objective, gap (the certificate), active (rows) and seconds, per outer step.
+        objective, gap (the certificate), active (rows) and seconds (since the start), for each outer step.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names

@@ -8,13 +8,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Problem, Solution
@@ -23,7 +23,7 @@ from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.dso_fit import DSO_RULES, TrainingData, prepare, publish, training_data, warn_about
 from dsofs.solvers import solve
 from dsofs.solvers.reweight import plain_weights
-from dsofs.validation import ARRAY_LIKE, NONE, Rule, options
+from dsofs.validation import ARRAY_LIKE, NONE, Rule, integer, options
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -50,8 +50,9 @@ class DSOSelectorCV(RankedSelector):
     """:class:`DSOSelector` with p, C and the number of features chosen by cross-validation.
 
     Within each fold the values of p are solved as one path, from the largest down, each starting where the last one
-    ended: the first Gram matrices and most of the work are shared, and the starts are better than cold ones. The final
-    fit on all data follows the same path down to the chosen p. Folds share nothing, so that nothing leaks.
+    ended: only the first works on all rows, and their Gram matrices are computed once for the whole path. The final fit
+    on all data follows the same path, so it need not equal a cold ``DSOSelector(p=best_p_)``. Folds share nothing, so
+    that nothing leaks.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class DSOSelectorCV(RankedSelector):
     Cs : sequence of (float or None), default=None
         Values of C; None is hard margins only.
     ks : sequence of int, default=None
-        Numbers of features to choose from; None takes ``n_features_to_select`` as it is.
+        Numbers of features to choose from; None takes ``n_features_to_select`` as it is. The best is selected until
+        ``n_features_to_select`` is changed.
     cv : int, cross-validation generator or iterable, default=5
         An int is stratified folds, as many as the smallest class has samples at most.
     scoring : str, callable or None, default=None
@@ -137,11 +139,12 @@ class DSOSelectorCV(RankedSelector):
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
         """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
         data = prepare(self, X, y, CV_RULES)
-        X = data.X
         settings = self._check_settings()
-        self._warn_if_too_many(self.n_features_in_)
-        folds = list(_splitter(self.cv, data.codes).split(X, data.codes))
-        scores = Parallel(n_jobs=self.n_jobs)(delayed(_score_fold)(self, X, data, *fold) for fold in folds)
+        if self.ks is None:
+            self._warn_if_too_many(self.n_features_in_)
+        folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
+        scores = Parallel(n_jobs=self.n_jobs)(delayed(_score_fold)(self, data, *fold) for fold in folds)
+        self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
         self._publish_path(data, list(self._path(data)))
         return self
@@ -153,7 +156,11 @@ class DSOSelectorCV(RankedSelector):
         for C in self._Cs():
             _check_entry(self, "Cs", DSO_RULES["C"], C)
         for k in () if self.ks is None else self.ks:
-            _check_entry(self, "ks", N_FEATURES_RULE, k)
+            _check_entry(self, "ks", integer(1), k)
+        if isinstance(self.cv, int) and self.cv < 2:
+            raise ValueError(
+                f"The 'cv' parameter of {type(self).__name__} must be at least 2. Got {self.cv!r} instead."
+            )
         if not len(self.ps) or not len(self._Cs()) or not len(self._ks()):
             raise ValueError(f"The 'ps', 'Cs' and 'ks' parameters of {type(self).__name__} must not be empty.")
         return list(product(self._Cs(), self._ps(), self._ks()))
@@ -175,8 +182,9 @@ class DSOSelectorCV(RankedSelector):
             for p in self._ps():
                 problem = data.problem(p, C)
                 solution = solve(
-                    problem, self.solver, tol=self.tol, max_iter=self.max_iter, weights=weights, survival=survival
-                )
+                    problem, self.solver, tol=self.tol, max_iter=self.max_iter, weights=weights, survival=survival,
+                    verbose=self.verbose,
+                )  # fmt: skip
                 scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
                 yield PathPoint(C, p, problem, solution, scores, ranking)
                 if p > 1:
@@ -187,7 +195,11 @@ class DSOSelectorCV(RankedSelector):
 
     def _choose(self, settings: list[tuple[float | None, float, int]], scores: Floats) -> None:
         """Best mean score; ties go to fewer features, then to the larger p."""
-        mean, std = scores.mean(axis=1), scores.std(axis=1)
+        mean, std = scores.mean(axis=1), scores.std(axis=1, ddof=min(1, scores.shape[1] - 1))
+        if not np.isfinite(mean).all():
+            raise ValueError(
+                f"{type(self).__name__}: 'scoring' gave no number on some folds; choose another 'cv' or 'scoring'."
+            )
         Cs, ps, ks = (np.array(column) for column in zip(*settings, strict=True))
         eligible = mean >= mean.max()
         if self.rule == "one_se":
@@ -219,7 +231,8 @@ class DSOSelectorCV(RankedSelector):
         ]
 
     def _n_selected(self, n_features: int) -> int:
-        if self.ks is not None and hasattr(self, "best_k_"):
+        chosen = self.ks is not None and hasattr(self, "best_k_")
+        if chosen and self.n_features_to_select == self._n_features_at_fit:
             return int(self.best_k_)
         return super()._n_selected(n_features)
 
@@ -239,19 +252,19 @@ def _splitter(cv: Any, codes: Ints) -> Any:
     return check_cv(cv, codes, classifier=True)
 
 
-def _score_fold(selector: DSOSelectorCV, X: AnyArray, data: TrainingData, train: Ints, test: Ints) -> Floats:
+def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:
     """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
+    X_train, X_test, y = data.X[train], data.X[test], data.classes[data.codes]
     present, codes = np.unique(data.codes[train], return_inverse=True)
-    fold = training_data(selector, X[train], codes, data.classes[present])
-    estimator = selector.estimator or _default_estimator(X)
-    y = data.classes[data.codes]
+    fold = training_data(selector, X_train, codes, data.classes[present])
+    estimator = _default_estimator(data.X) if selector.estimator is None else selector.estimator
     score = check_scoring(estimator, selector.scoring)
     results = []
     for point in selector._path(fold):
         for k in selector._ks():
             top = np.flatnonzero(point.ranking <= k)
-            model = clone(estimator).fit(X[train][:, top], y[train])
-            results.append(score(model, X[test][:, top], y[test]))
+            model = clone(estimator).fit(X_train[:, top], y[train])
+            results.append(score(model, X_test[:, top], y[test]))
     return np.array(results)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from dsofs.arrays import Design, Moments, as_design, moments
-from dsofs.arrays.memory import fit_bytes, refuse_if_too_big
+from dsofs.arrays import Design, as_design, moments
+from dsofs.arrays.memory import DOUBLE, fit_bytes, refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import RANKINGS
@@ -51,6 +51,10 @@ DSO_RULES: dict[str, Rule] = {
 }
 
 
+ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
+LARGEST = 1e100  # products of two such numbers and their sums are still finite
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Checked data, its standardised design and its labels: everything of a problem but p and C."""
@@ -58,7 +62,7 @@ class TrainingData:
     X: AnyArray
     classes: np.ndarray
     codes: Ints
-    stats: Moments
+    n_features: int
     kept: Ints  # features that are not constant
     mean: Floats  # of the kept features, in the units of X; what the design subtracts
     scale: Floats
@@ -91,15 +95,20 @@ def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) ->
 
 def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
-    refuse_if_too_big(fit_bytes(m, n, len(classes)), estimator.memory_limit, owner)
+    needed = fit_bytes(m, n, len(classes))
+    if estimator.solver == "alternating":
+        needed += ELIMINATION * DOUBLE * m * n
+    refuse_if_too_big(needed, estimator.memory_limit, owner)
     stats = moments(X)
+    if not estimator.standardize and np.abs(stats.mean).max() + stats.scale.max() > LARGEST:
+        raise ValueError(f"{owner} cannot square the values of X: they are too large. Use standardize=True.")
     design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
     if not len(design.kept):
         raise ValueError(f"{owner} cannot select from X: all of its {n} feature(s) are constant.")
     groups = _row_groups(estimator, design.kept, n)
     importance = sample_importance(estimator.class_weight, classes, codes)
     return TrainingData(
-        X, classes, codes, stats, design.kept, design.mean, design.scale, design.compact(), groups, importance,
+        X, classes, codes, n, design.kept, design.mean, design.scale, design.compact(), groups, importance,
         estimator.constraint,
     )  # fmt: skip
 
@@ -116,7 +125,7 @@ def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
     """Set the fitted attributes of a DSO estimator, W in the units of the X that was given."""
     n_kept = len(data.kept)
-    coef = np.zeros((problem.Y.shape[1], len(data.stats.constant)))
+    coef = np.zeros((problem.Y.shape[1], data.n_features))
     coef[:, data.kept] = (solution.W[:n_kept] / data.scale[:, None]).T
     bias = solution.W[-1] if estimator.fit_intercept else 0.0
     estimator.classes_ = data.classes
@@ -154,6 +163,7 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
     cure = {
         Status.MAX_ITER: "Raise max_iter or tol.",
         Status.STALLED: "Raise tol, or use solver='joint' if it is not in use.",
+        Status.ZERO: "Raise C.",
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
     }[solution.status]
     warnings.warn(

@@ -20,8 +20,7 @@ from scipy.linalg import qr, solve_triangular
 from dsofs.arrays.linalg import factorise
 from dsofs.arrays.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
-from dsofs.solvers.equality import equality_step
-from dsofs.solvers.margin import margin_step
+from dsofs.solvers.joint import STEPS
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point, penalty
 from dsofs.solvers.reweight import plain_weights, reweight
@@ -33,12 +32,18 @@ FLOOR = 1e-8  # smallest weight, relative to the largest, where a formula needs 
 def solve_alternating(
     problem: Problem, *, tol: float, max_iter: int, weights: Floats | None = None, survival: Survival | None = None
 ) -> Solution:
+    if problem.slack is not None:
+        raise ValueError(
+            "The 'C' parameter must be None with solver='alternating': the paper's algorithm has no slack."
+        )
     step = AlternatingStep(problem)
     solution = reweight(
         problem, step, tol=tol, max_iter=max_iter, weights=weights, survival=survival, accelerate=False, rest=REST
     )
     assert solution is not None, "every step of Algorithm 1 has a solution"
-    return solution if step.full_rank else replace(solution, status=Status.RELAXED)
+    if step.full_rank or solution.status is Status.MAX_ITER:
+        return solution
+    return replace(solution, status=Status.RELAXED)
 
 
 class AlternatingStep:
@@ -77,10 +82,10 @@ class AlternatingStep:
         K = self.N + self.L @ self.E
         if len(d1) < len(d2):
             S = (M * d2) @ M.T
-            return d2[:, None] * (M.T @ factorise(S, d1 + FLOOR**2 * d.max()).solve(K))
+            return d2[:, None] * (M.T @ _solve(S, d1, K))
         s1, root = 1 / np.maximum(d1, FLOOR * d.max()), np.sqrt(d2)
         S = root[:, None] * (M.T * s1 @ M) * root
-        return root[:, None] * factorise(S, 1.0).solve(root[:, None] * (M.T * s1 @ K))
+        return root[:, None] * _solve(S, np.ones(len(d2)), root[:, None] * (M.T * s1 @ K))
 
     def _update_E(self, problem: Problem, d: Floats, H: Floats) -> Floats:
         """min_E sum ||(LE + H)_i||^2 / d_i over the pivot rows, subject to Y o E >= 0."""
@@ -102,12 +107,18 @@ class AlternatingStep:
         return W
 
 
+def _solve(S: Floats, diagonal: Floats, rhs: Floats) -> Floats:
+    """(S + diag(diagonal)) x = rhs, with a little more on the diagonal where rounding makes that indefinite."""
+    try:
+        return factorise(S, diagonal).solve(rhs)
+    except np.linalg.LinAlgError:
+        return factorise(S, diagonal + FLOOR * float(np.trace(S)) / len(S)).solve(rhs)
+
+
 def _certified(problem: Problem, weights: Floats, W: Floats, previous: Point | None) -> Point:
     """W with the multipliers of a joint step from it, which say how far it is from optimal."""
     norms = problem.norms(W)
-    judge = (margin_step if problem.constraint == "margin" else equality_step)(
-        problem, plain_weights(norms, problem.p), previous
-    )
+    judge = STEPS[problem.constraint](problem, plain_weights(norms, problem.p), previous)
     rows = np.arange(len(W))
     B = np.zeros_like(problem.Y) if judge is None else judge.B
     return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, penalty(problem, norms))

@@ -28,6 +28,7 @@ class Certifier:
     def __init__(self, problem: Problem, tol: float) -> None:
         self.problem, self.tol = problem, tol
         self.bound, self.last_full_gap, self.steps = -np.inf, np.inf, 0
+        self.B: Floats | None = None  # the multipliers of the best bound
 
     def __call__(self, point: Point) -> tuple[float, Floats | None]:
         """The certificate, and ||X_i'B|| of all groups if all were looked at."""
@@ -42,7 +43,9 @@ class Certifier:
                 return relative_gap(point.objective, self.bound), None
             g = problem.norms(problem.X.tdot(point.B))
         self.steps = 0
-        self.bound = max(self.bound, lower_bound(problem, point.B, g))
+        bound = lower_bound(problem, point.B, g)
+        if bound > self.bound:
+            self.bound, self.B = bound, point.B
         self.last_full_gap = relative_gap(point.objective, self.bound)
         return self.last_full_gap, g
 
@@ -55,18 +58,23 @@ def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
         return 0.0
     price = 0.0 if problem.slack is None else float(np.sum(problem.slack * B**2))
     if p == 1:
-        t = 1.0 / float(g.max())
-        if price > 0:
-            t = min(t, gain / price)
+        largest = float(g.max())
+        t = min(1 / largest if largest > 0 else np.inf, gain / price if price > 0 else np.inf)
         return t * gain - 0.5 * t * t * price
+    # The best multiple without slack makes the middle term t gain / q; in logarithms, as q may be in the thousands.
     q = p / (p - 1)
-    load = float(np.sum(g**q))
-    # Best multiple without slack; with slack t = 1 is best at the optimum. Either gives a valid bound.
-    multiples = (1.0, (gain / load) ** (1 / (q - 1)))
-    return max(t * gain - t**q * load / q - 0.5 * t * t * price for t in multiples)
+    largest = float(g.max())
+    log_load = q * np.log(largest) + np.log(np.sum((g / largest) ** q))
+    t = float(np.exp((np.log(gain) - log_load) / (q - 1)))
+    bound = t * gain / p - 0.5 * t * t * price
+    # With slack t = 1 is the best multiple at the optimum. Either gives a valid bound.
+    return bound if price == 0 else max(bound, gain - float(np.exp(log_load)) / q - 0.5 * price)
 
 
 def relative_gap(objective: float, bound: float) -> float:
+    """(objective - bound) / objective; infinite for an objective that is not a number."""
+    if not objective >= 0:
+        return np.inf
     return max(0.0, (objective - bound) / objective) if objective > 0 else 0.0
 
 

@@ -14,7 +14,7 @@ from dsofs.solvers.equality import equality_step
 from dsofs.solvers.margin import margin_step
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
-from dsofs.solvers.separability import default_slack, find_conflicts
+from dsofs.solvers.separability import default_slack, even_weights, find_conflicts
 
 STEPS: dict[str, Step] = {"margin": margin_step, "equality": equality_step}
 
@@ -27,12 +27,20 @@ def solve_joint(
     solution = run(problem, weights=weights, survival=survival)
     if solution is None and weights is not None:
         solution = run(problem)  # the rows to start from are too few, which says nothing about the others
+    if solution is None and problem.slack is not None:
+        raise ValueError(
+            "The 'C' parameter is too large for classes that cannot be separated: lower it, or leave it None."
+        )
     return solution or _solve_relaxed(problem, run)
 
 
-def _solve_relaxed(problem: Problem, run: Callable[[Problem], Solution | None]) -> Solution:
+def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Solution:
     conflicts = find_conflicts(problem)
     relaxed = np.array([len(samples) > 0 for samples in conflicts])
+    if not relaxed.any():
+        solution = run(problem, weights=even_weights(problem))  # columns of very different size drown each other
+        if solution is not None:
+            return solution
     solution = None
     if relaxed.any() and problem.constraint == "margin":
         solution = run(problem.with_slack(default_slack(problem, relaxed)))

@@ -45,7 +45,7 @@ class Newton:
         self.damping = float(np.clip(self.damping * factor, LEAST_DAMPING, MOST_DAMPING))
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
-        """New weights, or None where rows of X are not at hand or the inner step tells no factors."""
+        """New weights, or None where there are no factors, or too many rows at a p where plain steps are as good."""
         if point.factors is None or (problem.p > 1 and len(point.rows) > DIRECT):
             return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)

@@ -17,6 +17,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
 from dsofs.arrays.types import Bools, Floats
 
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
@@ -30,7 +31,7 @@ ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 @dataclass(frozen=True)
 class QPSolution:
     B: Floats
-    factors: list[Factor]
+    factors: list[Factor] | None  # of each column's passive part; None if they would need more room than K and a block
     residual: float  # largest violation of the optimality conditions, in units of the margin
 
 
@@ -40,12 +41,19 @@ def solve_nnqp(K: Floats, Y: Floats, Q: Floats, B: Floats | None = None, slack: 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
     matrix = _Matrix.of(K)
-    columns = [
-        _solve_column(matrix, Y[:, j], Q[:, j], None if B is None else B[:, j], None if slack is None else slack[:, j])
-        for j in range(Y.shape[1])
-    ]
-    solved, factors, residuals = zip(*columns, strict=True)
-    return QPSolution(np.stack(solved, axis=1), list(factors), max(residuals))
+    solved, residual = np.empty_like(Y), 0.0
+    factors: list[Factor] | None = []
+    room = K.size + BLOCK_BYTES // DOUBLE
+    for j in range(Y.shape[1]):
+        start, ridge = (None if B is None else B[:, j]), (None if slack is None else slack[:, j])
+        solved[:, j], factor, violation = _solve_column(matrix, Y[:, j], Q[:, j], start, ridge)
+        residual = float(np.maximum(residual, violation))
+        room -= factor.L.size
+        if room < 0:
+            factors = None
+        if factors is not None:
+            factors.append(factor)
+    return QPSolution(solved, factors, residual)
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ def _kkt_residual(K: Floats, y: Floats, q: Floats, b: Floats, slack: Floats | No
     if slack is not None:
         excess += slack * y * b
     excess[factor.index] = -np.abs(excess[factor.index])
-    return max(0.0, -float(excess.min()))
+    return float(np.max(-excess, initial=0.0))  # NaN, which max(0, .) would hide, comes through
 
 
 def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:

@@ -13,11 +13,12 @@ from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
 
 
-@dataclass(frozen=True)
+@dataclass
 class Point:
     """W on the active rows, and the multipliers that go with it.
 
-    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields.
+    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. ``factors`` are
+    let go as soon as the next weights are proposed, since together they can be larger than K.
     """
 
     weights: Floats  # d, one per group; 0 for a group that has left

@@ -18,6 +18,7 @@ from dsofs.solvers.certificates import Certifier
 from dsofs.solvers.point import Point, Step
 from dsofs.solvers.proposals import Proposals
 
+COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
 ROUNDING = 1e-11  # relative rise that rounding can cause
 REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
 
@@ -45,10 +46,11 @@ def reweight(
         survival.record(point.norms)
         certificate, dual_norms = certify(point)
         history.append(point.objective * problem.p, certificate, len(point.rows), time.perf_counter() - clock)
-        status = _status(history, tol, max_iter, rest)
+        status = _status(history, tol, max_iter, rest) or _collapsed(problem, point, survival)
         following = None if status else _next_point(problem, step, point, proposals, dual_norms)
         if following is None:
-            return _solution(problem, point, status or Status.STALLED, history, survival)
+            B = point.B if certify.B is None else certify.B
+            return _solution(problem, point, B, status or Status.STALLED, history, survival)
         point = following
 
 
@@ -65,6 +67,7 @@ def _next_point(
 ) -> Point | None:
     plain = plain_weights(point.norms, problem.p)
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
+    point.factors = None
     if proposals is not None and proposal is not None:
         candidate = step(problem, proposal, point)
         accepted = candidate is not None and candidate.objective <= (1 + ROUNDING) * point.objective
@@ -87,8 +90,17 @@ def _status(history: History, tol: float, max_iter: int, rest: float) -> Status 
     return None
 
 
-def _solution(problem: Problem, point: Point, status: Status, history: History, survival: Survival) -> Solution:
+def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | None:
+    """Whether all rows are on their way to zero, which only slack allows."""
+    if problem.slack is not None and point.norms.max() <= COLLAPSED * survival.largest:
+        return Status.ZERO
+    return None
+
+
+def _solution(
+    problem: Problem, point: Point, B: Floats, status: Status, history: History, survival: Survival
+) -> Solution:
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
     W[point.rows] = point.W
     objective, certificate = history.objective[-1], history.gap[-1]
-    return Solution(W, point.B, status, objective, certificate, history, survival)
+    return Solution(W, B, status, objective, certificate, history, survival)

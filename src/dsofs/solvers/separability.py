@@ -17,6 +17,7 @@ from dsofs.problem import Problem
 from dsofs.solvers.nnqp import solve_nnqp
 
 SEPARABLE = 1e-7  # residuals below this are zero
+UNCORRELATED = 0.01
 INVOLVED = 1e-6  # multipliers below this part of the largest take no part in a conflict
 # C of the squared hinge that classes which cannot be separated are given, in units of the C at which W leaves zero.
 DEFAULT_C = 100.0
@@ -24,9 +25,16 @@ DEFAULT_C = 100.0
 
 def find_conflicts(problem: Problem) -> list[Ints]:
     """For each column of Y the samples in a proof that it cannot be separated; empty where it can."""
-    K = problem.X.gram(np.ones(problem.X.n_columns))
+    K = problem.X.gram(problem.expand(even_weights(problem)))
     kappa = float(np.trace(K)) / len(K)
     return [_conflict(K / kappa, y) for y in problem.Y.T]
+
+
+def even_weights(problem: Problem) -> Floats:
+    """Weights that make all columns count alike: whether a class can be separated does not depend on units."""
+    squares = problem.X.column_norms()[:, None] / np.sqrt(problem.X.n_samples)
+    size = problem.norms(squares)
+    return 1.0 / np.maximum(size, np.finfo(float).tiny) ** 2
 
 
 def _conflict(K: Floats, y: Floats) -> Ints:
@@ -43,6 +51,8 @@ def _conflict(K: Floats, y: Floats) -> Ints:
 def default_slack(problem: Problem, relaxed: Bools) -> Floats:
     """1/C for the columns ``relaxed``, 0 (a hard margin) for the others."""
     entry = float(problem.norms(problem.X.tdot(problem.Y)).max())
+    # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
+    entry = max(entry, UNCORRELATED * float(problem.X.column_norms().max()) * len(problem.Y) ** 0.5)
     slack = np.zeros_like(problem.Y)
     slack[:, relaxed] = entry / DEFAULT_C
     return slack if problem.importance is None else slack / problem.importance[:, None]
