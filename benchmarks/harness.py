@@ -11,6 +11,7 @@ from pathlib import Path
 from dsofs.evaluation.results import Row, append_row, environment, read_rows
 from dsofs.files import atomic_write
 
+SLOW = 60.0
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -26,12 +27,21 @@ def versions() -> dict[str, str]:
 
 
 def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[tuple[int, str, float, object]]:
-    """Run every job once per round, so that a busy moment of the machine hits all alike."""
+    """Run every job once per round, so that a busy moment of the machine hits all alike.
+
+    A job that takes more than a minute is not repeated.
+    """
+    slow: set[str] = set()
     for number in range(rounds):
         for name, job in jobs.items():
+            if name in slow:
+                continue
             clock = time.perf_counter()
             result = job()
-            yield number, name, time.perf_counter() - clock, result
+            seconds = time.perf_counter() - clock
+            if seconds > SLOW:
+                slow.add(name)
+            yield number, name, seconds, result
 
 
 def record(study: str, row: Row) -> None:

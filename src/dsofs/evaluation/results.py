@@ -11,14 +11,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dsofs import __version__
 from dsofs.files import append_line
 
 
 @cache
 def environment() -> dict[str, str]:
     """What a number was measured on: versions, architecture and cores."""
-    packages = {name: version(name) for name in ("dsofs", "numpy", "scipy", "scikit-learn")}
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {
+        "dsofs": __version__,
         **packages,
         "python": platform.python_version(),
         "machine": platform.machine(),
