@@ -1,4 +1,4 @@
-"""Whether classes can be separated, against linear programming."""
+"""Whether classes can be separated, against linear programming, and the proof that they cannot."""
 
 import numpy as np
 import pytest
@@ -6,30 +6,57 @@ import pytest
 from dsofs.arrays import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
-from dsofs.solvers.separability import find_conflicts
+from dsofs.solvers.separability import conflict_proof, find_conflicts
 from tests.problems import random_problem, standardised
 from tests.reference.oracles import separable
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_agrees_with_linear_programming(seed):
-    """m/n near 2, where half of all random labellings are separable."""
+def random_labels(seed):
+    """m/n near 2, where half of all random labellings can be separated."""
     rng = np.random.default_rng(seed)
-    m, n = 40, 20
-    X, y = standardised(rng.normal(size=(m, n))), rng.choice([-1.0, 1.0], size=m)
+    m = int(rng.integers(30, 50))
+    X = standardised(rng.normal(size=(m, m // 2)))
+    return X, rng.choice([-1.0, 1.0], size=m)
+
+
+@pytest.mark.parametrize("batch", range(10))
+def test_agrees_with_linear_programming_and_proves_it(batch):
+    for seed in range(20 * batch, 20 * batch + 20):
+        X, y = random_labels(seed)
+        problem = Problem(Block(X), y[:, None], 1.0)
+        conflict = find_conflicts(problem)[0]
+        assert (len(conflict) == 0) == separable(X, y), seed
+        if len(conflict):
+            a = conflict_proof(problem, y, conflict)
+            assert a.min() > 0
+            assert a.sum() == pytest.approx(1.0)
+            assert np.abs(X[conflict].T @ (y[conflict] * a)).max() <= 1e-8 * np.abs(X).max()
+
+
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_the_proof_is_minimal(seed):
+    X, y = random_labels(seed)
     conflict = find_conflicts(Problem(Block(X), y[:, None], 1.0))[0]
-    assert (len(conflict) == 0) == separable(X, y)
-    if len(conflict):
-        assert not separable(X[conflict], y[conflict])
+    assert len(conflict) <= np.linalg.matrix_rank(X) + 1
+    for i in range(0, len(conflict), 5):
+        rest = np.delete(conflict, i)
+        assert separable(X[rest], y[rest])
 
 
-def test_two_equal_rows_with_opposite_labels_are_the_conflict():
-    problem = random_problem(0, 30, 60, 2)
+def test_about_half_of_these_can_be_separated():
+    count = sum(
+        len(find_conflicts(Problem(Block(X), y[:, None], 1.0))[0]) == 0 for X, y in map(random_labels, range(40))
+    )
+    assert 10 <= count <= 30
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_two_equal_rows_with_opposite_labels_are_the_conflict(seed):
+    problem = random_problem(seed, 30, 60, 2)
     X, Y = problem.X.Z.copy(), problem.Y
     first, second = np.flatnonzero(Y[:, 0] > 0)[0], np.flatnonzero(Y[:, 0] < 0)[0]
     X[second] = X[first]
-    with_conflict = Problem(Block(X), Y, 1.0)
-    solution = solve(with_conflict)
+    solution = solve(Problem(Block(X), Y, 1.0))
     assert sorted(solution.conflicts) == sorted([first, second])
     assert solution.status is Status.CONVERGED_WITH_SLACK
     assert solution.W.any()
@@ -42,5 +69,5 @@ def test_classes_that_cannot_be_separated_still_give_a_ranking(p):
     y = np.where(X[:, 3] + 0.8 * rng.normal(size=80) > 0, 1.0, -1.0)
     solution = solve(Problem(Block(standardised(X)), y[:, None], p))
     assert solution.status is Status.CONVERGED_WITH_SLACK
-    assert len(solution.conflicts) >= 2
+    assert 2 <= len(solution.conflicts) <= 11
     assert np.abs(solution.W).argmax() == 3

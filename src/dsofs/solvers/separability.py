@@ -5,47 +5,87 @@ One non-negative least-squares problem per class decides (y is the class's colum
     min_{a >= 0}  ||X'(y o a)||^2 / kappa + (1 - 1'a)^2
 
 Its residual 1 - 1'a is positive if and only if some w has y o (X w) >= 1. Otherwise a >= 0, 1'a = 1 and X'(y o a) = 0:
-a proof that no such w exists, and its support names the samples that contradict each other.
+a proof that no such w exists. Its support names samples that contradict each other; a basic solution has no smaller
+proof within it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigh, lstsq
+from scipy.optimize import nnls
 
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.nnqp import solve_nnqp
 
 SEPARABLE = 1e-7  # residuals below this are zero
-UNCORRELATED = 0.01
-INVOLVED = 1e-6  # multipliers below this part of the largest take no part in a conflict
+PROOF = 1e-8  # largest entry of X'(y o a), relative to the largest of X, that counts as zero
+INVOLVED = (1e-4, 1e-6, 1e-8, 0.0)  # multipliers above this part of the largest, tried in turn
+RANK = 1e-13  # eigenvalues below this part of the largest are zero
 # C of the squared hinge that classes which cannot be separated are given, in units of the C at which W leaves zero.
 DEFAULT_C = 100.0
+UNCORRELATED = 0.01
 
 
 def find_conflicts(problem: Problem) -> list[Ints]:
-    """For each column of Y the samples in a proof that it cannot be separated; empty where it can."""
-    K = problem.X.gram(problem.expand(even_weights(problem)))
-    kappa = float(np.trace(K)) / len(K)
-    return [_conflict(K / kappa, y) for y in problem.Y.T]
+    """For each column of Y the samples of a minimal proof that it cannot be separated; empty where there is none."""
+    weights = problem.expand(even_weights(problem))
+    K = problem.X.gram(weights)
+    K /= float(np.trace(K)) / len(K)
+    nobody = np.empty(0, dtype=np.intp)
+    return [nobody if _separable(K, y) else _smallest_proof(problem, y, _basic_solution(K, y)) for y in problem.Y.T]
+
+
+def _smallest_proof(problem: Problem, y: Floats, a: Floats) -> Ints:
+    """The support of a, without what rounding put into it."""
+    for part in INVOLVED:
+        samples = np.flatnonzero(a > part * a.max())
+        if conflict_proof(problem, y, samples) is not None:
+            return samples
+    return np.empty(0, dtype=np.intp)
+
+
+def conflict_proof(problem: Problem, y: Floats, samples: Ints) -> Floats | None:
+    """a > 0 on ``samples`` with 1'a = 1 and X'(y o a) = 0, checked against X itself; None if there is none."""
+    if not len(samples):
+        return None
+    mirror = np.zeros((problem.X.n_samples, len(samples)))
+    mirror[samples, np.arange(len(samples))] = y[samples]
+    columns = problem.X.tdot(mirror)  # the samples themselves, with the sign of their label
+    scale = np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    system = np.vstack([columns / scale, np.ones(len(samples))])
+    a = lstsq(system, np.append(np.zeros(len(columns)), 1.0))[0]
+    proves = (a > 0).all() and np.abs(system @ a)[:-1].max(initial=0.0) <= PROOF
+    return a / a.sum() if proves else None
+
+
+def _separable(K: Floats, y: Floats) -> bool:
+    try:
+        a = y * solve_nnqp(K + np.outer(y, y), y[:, None], np.ones((len(y), 1))).B[:, 0]
+    except np.linalg.LinAlgError:
+        return False
+    return bool(1.0 - a.sum() > SEPARABLE)
+
+
+def _basic_solution(K: Floats, y: Floats) -> Floats:
+    """A solution on independent samples: non-negative least squares takes them up one at a time."""
+    M = K * np.outer(y, y) + 1.0
+    values, vectors = eigh(M)
+    kept = values > RANK * values[-1]
+    root = np.sqrt(values[kept])
+    R = root[:, None] * vectors[:, kept].T
+    try:
+        a, _ = nnls(R, (vectors[:, kept].T @ np.ones(len(y))) / root, maxiter=20 * len(y))
+    except RuntimeError:
+        return np.zeros(len(y))
+    return a
 
 
 def even_weights(problem: Problem) -> Floats:
     """Weights that make all columns count alike: whether a class can be separated does not depend on units."""
-    squares = problem.X.column_norms()[:, None] / np.sqrt(problem.X.n_samples)
-    size = problem.norms(squares)
+    size = problem.norms(problem.X.column_norms()[:, None] / np.sqrt(problem.X.n_samples))
     return 1.0 / np.maximum(size, np.finfo(float).tiny) ** 2
-
-
-def _conflict(K: Floats, y: Floats) -> Ints:
-    one = np.ones((len(y), 1))
-    try:
-        a = y * solve_nnqp(K + np.outer(y, y), y[:, None], one).B[:, 0]
-    except np.linalg.LinAlgError:
-        return np.arange(len(y))
-    if 1.0 - a.sum() > SEPARABLE:
-        return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(a > INVOLVED * a.max())
 
 
 def default_slack(problem: Problem, relaxed: Bools) -> Floats:
