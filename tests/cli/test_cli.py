@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 from click.testing import CliRunner
 
 from dsofs import __version__
@@ -12,6 +15,8 @@ def test_help_lists_the_commands_without_loading_them():
     result = run("--help")
     assert result.exit_code == 0
     assert all(command in result.output for command in COMMANDS)
+    code = "import sys; from dsofs.cli import main; main(['--help'], standalone_mode=False); assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_version():

@@ -17,10 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import DSOSelector
+from dsofs.arrays.types import AnyArray, Floats, Ints
 
 SHADES = " ░▒▓█"
 DIGITS_SHAPE = (8, 8)
-DIGITS_TRAINING = 60  # fewer than the 64 pixels: wide data, where every class can be separated
+# Fewer samples than features: wide data, where every class can be separated.
+CANCER_TRAINING, DIGITS_TRAINING = 25, 60
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Run:
     """A fitted selector, the seconds it took, and held-out accuracy with k features and with all."""
 
     selector: DSOSelector
+    n_train: int
+    n_test: int
     seconds: float
     accuracy: float
     accuracy_all: float
@@ -43,18 +47,18 @@ class Run:
 def main(n_features: int | None, p: float, seed: int) -> None:
     """Select features of data that come with scikit-learn, and see which they are."""
     console = Console()
-    show_breast_cancer(console, n_features or 10, p, seed)
-    show_digits(console, n_features or 20, p, seed)
+    show_breast_cancer(console, min(n_features or 10, 30), p, seed)
+    show_digits(console, min(n_features or 20, 64), p, seed)
 
 
 def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:
     """Named features, two classes."""
-    data = load_breast_cancer(as_frame=True)
+    data = load_breast_cancer()
     console.rule("[bold]Breast cancer: malignant or benign, from 30 measurements")
-    run = run_selector(data.data, data.target, k, p, seed, train_size=25)
+    run = run_selector(data.data, data.target, k, p, seed, train_size=CANCER_TRAINING)
     table = Table("rank", "feature", "score", box=None)
     for rank, index in enumerate(np.argsort(run.selector.ranking_)[:k], 1):
-        table.add_row(str(rank), str(data.data.columns[index]), f"{run.selector.scores_[index]:.3f}")
+        table.add_row(str(rank), str(data.feature_names[index]), f"{run.selector.scores_[index]:.3f}")
     console.print(table)
     print_certificate(console, run, k)
 
@@ -68,19 +72,19 @@ def show_digits(console: Console, k: int, p: float, seed: int) -> None:
     print_certificate(console, run, k)
 
 
-def run_selector(X, y, k: int, p: float, seed: int, train_size: int) -> Run:  # type: ignore[no-untyped-def]
+def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int, train_size: int) -> Run:
     """Select on a few training samples, score a linear SVM on the rest."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=train_size, stratify=y, random_state=seed)
     clock = time.perf_counter()
-    selector = DSOSelector(min(k, X.shape[1]), p=p).fit(X_train, y_train)
+    selector = DSOSelector(k, p=p).fit(X_train, y_train)
     seconds = time.perf_counter() - clock
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     some = model.fit(selector.transform(X_train), y_train).score(selector.transform(X_test), y_test)
     everything = model.fit(X_train, y_train).score(X_test, y_test)
-    return Run(selector, seconds, some, everything)
+    return Run(selector, len(y_train), len(y_test), seconds, some, everything)
 
 
-def pixel_map(mean_image, ranking, k: int) -> Text:  # type: ignore[no-untyped-def]
+def pixel_map(mean_image: Floats, ranking: Ints, k: int) -> Text:
     """The mean image in shades, with the rank of each chosen pixel on it."""
     text = Text()
     level = np.ceil(mean_image / mean_image.max() * (len(SHADES) - 1)).astype(int)
@@ -103,8 +107,8 @@ def print_certificate(console: Console, run: Run, k: int) -> None:
         certificate = f"stationary to {selector.stationarity_:.1e}"
     rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
     console.print(f"{selector.status_}: {certificate}, {rows} features not zero, {selector.n_iter_} steps")
-    console.print(f"{run.seconds:.3f} s on {selector.classes_.size} classes")
+    console.print(f"{run.seconds:.3f} s for {run.n_train} training samples of {selector.classes_.size} classes")
     console.print(
-        f"held-out accuracy of a linear SVM: [bold]{run.accuracy:.1%}[/] with {min(k, len(selector.ranking_))} "
-        f"features, {run.accuracy_all:.1%} with all {len(selector.ranking_)}\n"
+        f"held-out accuracy of a linear SVM on the other {run.n_test}: [bold]{run.accuracy:.1%}[/] with {k} features, "
+        f"{run.accuracy_all:.1%} with all {len(selector.ranking_)}\n"
     )
