@@ -51,7 +51,7 @@ class StandardDesign(Design):
         return np.vstack([G, B.sum(axis=0)]) if self.bias else G
 
     def take(self, columns: Ints) -> Design:
-        return self._part(columns).compact()
+        return self if len(columns) == self.n_columns else self._part(columns).compact()
 
     def block(self, columns: Ints) -> Block:
         return self._part(columns).materialise()

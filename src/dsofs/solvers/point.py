@@ -42,10 +42,12 @@ class Step(Protocol):
 
 
 def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
-    """The active rows and their columns of X, taken over from the previous point if they are the same."""
+    """The active rows and their columns of X, from the previous point where it has them all: those are at hand."""
     rows = np.flatnonzero(problem.expand(weights))
-    if previous is not None and np.array_equal(rows, previous.rows):
-        return rows, previous.X
+    if previous is not None and len(rows) <= len(previous.rows):
+        place = np.searchsorted(previous.rows, rows)
+        if place[-1] < len(previous.rows) and np.array_equal(previous.rows[place], rows):
+            return rows, previous.X.take(place)
     return rows, problem.X.take(rows)
 
 
