@@ -28,7 +28,7 @@ class Factor:
 def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:
     """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite."""
     index = np.arange(len(K)) if part is None else np.flatnonzero(part)
-    M = K.copy() if part is None else K[np.ix_(index, index)]
+    M = K.copy() if part is None else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
     if not len(index):
         return Factor(index, M)
     M.flat[:: len(index) + 1] += ridge[index] if isinstance(ridge, np.ndarray) else ridge

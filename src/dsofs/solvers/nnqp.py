@@ -24,7 +24,7 @@ PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any
 MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
 KKT_TOL = 1e-10  # aimed at, in units of the margin
 MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that NNLS is quicker
-PATIENCE = 3  # exchanges without fewer infeasibilities before pivoting one index at a time
+PATIENCE = 3  # so many exchanges in a row without fewer infeasibilities: it is going round in circles
 ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 
 
@@ -98,7 +98,7 @@ def _kkt_residual(K: Floats, y: Floats, q: Floats, b: Floats, slack: Floats | No
 def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:
     """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
 
-    All of them at once while that helps, then one at a time (Murty's rule); NNLS, which always ends, if that cycles.
+    All of them at once while that helps; NNLS, which always ends, if it does not.
     """
     passive = np.zeros(len(y), dtype=bool)
     passive[factor.index] = True
@@ -110,12 +110,10 @@ def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Fa
         count = int(np.count_nonzero(wrong))
         if count == 0:
             return b, factor
-        if count < fewest:
-            fewest, patience = count, PATIENCE
-        else:
-            patience -= 1
+        patience = PATIENCE if count < fewest else patience - 1
         if patience < 0:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
+            break
+        fewest = min(count, fewest)
         passive ^= wrong
         factor = factorise(matrix.K, ridge, passive)
     return _by_nnls(matrix.K, y, target, ridge)
