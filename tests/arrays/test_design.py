@@ -10,13 +10,14 @@ from dsofs.arrays.dense import DenseDesign
 from dsofs.arrays.sparse import SparseDesign
 from tests.problems import standardised
 
-M, N, C = 13, 700, 3
+C = 3
+SHAPES = {"wide": (13, 700), "tall": (700, 13)}
 
 
-@pytest.fixture
-def X():
+@pytest.fixture(params=SHAPES)
+def X(request):
     rng = np.random.default_rng(0)
-    X = rng.normal(3, 2, size=(M, N)) * (rng.random((M, N)) < 0.7)
+    X = rng.normal(3, 2, size=SHAPES[request.param]) * (rng.random(SHAPES[request.param]) < 0.7)
     X[:, 5] = 4.0
     X[:, 9] = 0.0
     return X
@@ -34,8 +35,8 @@ KINDS = {
 @pytest.fixture(params=["in one block", "in pieces"])
 def block_size(request, monkeypatch):
     if request.param == "in pieces":
-        monkeypatch.setattr(design, "BLOCK_BYTES", 8 * M * 50)
-        monkeypatch.setattr(design, "CHUNK_BYTES", 8 * M * 20)
+        monkeypatch.setattr(design, "BLOCK_BYTES", 8 * 13 * 50)
+        monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 13 * 20)
         monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 7)
 
 
@@ -46,11 +47,12 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
     stats = moments(given)
     assert set(np.flatnonzero(stats.constant)) == {5, 9}
     Z = standardised(np.delete(np.asarray(given.toarray() if sparse.issparse(given) else given, float), [5, 9], 1))
-    Z = np.column_stack([Z, np.ones(M)]) if bias else Z
+    Z = np.column_stack([Z, np.ones(len(Z))]) if bias else Z
     operations = as_design(given, stats, standardize=True, bias=bias)
     rng = np.random.default_rng(1)
-    d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(M, C))
+    d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
     some = np.sort(rng.permutation(Z.shape[1])[:40])
+    few = rng.permutation(len(Z))[:11]
     everything = operations.compact()
     whole = slice(None)
     for view, use in [(operations, whole), (everything, whole), (everything.take(some), some)]:
@@ -58,6 +60,8 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
         np.testing.assert_allclose(view.gram(d[use]), matrix * d[use] @ matrix.T, atol=1e-9)
         np.testing.assert_allclose(view.dot(W[use]), matrix @ W[use], atol=1e-9)
         np.testing.assert_allclose(view.tdot(B), matrix.T @ B, atol=1e-9)
+        np.testing.assert_allclose(view.samples(few).Z, matrix[few], atol=1e-9)
+        np.testing.assert_allclose(view.column_norms(), np.linalg.norm(matrix, axis=0), atol=1e-9)
     np.testing.assert_allclose(everything.block(some).Z, Z[:, some], atol=1e-9)
     assert (view.gram(d[some]) == view.gram(d[some]).T).all()
 
@@ -66,10 +70,10 @@ def test_columns_become_a_block_only_when_they_fit(X, monkeypatch):
     stats = moments(X)
     view = as_design(X, stats, standardize=True, bias=True)
     assert isinstance(view.compact(), Block)
-    monkeypatch.setattr(design, "BLOCK_BYTES", 8 * M * 50)
+    monkeypatch.setattr(design, "BLOCK_BYTES", 8 * len(X) * 10)
     assert isinstance(view.compact(), DenseDesign)
-    assert isinstance(view.take(np.arange(51)), DenseDesign)
-    assert isinstance(view.take(np.arange(50)), Block)
+    assert isinstance(view.take(np.arange(11)), DenseDesign)
+    assert isinstance(view.take(np.arange(10)), Block)
     assert isinstance(as_design(sparse.csr_array(X), stats, standardize=True, bias=True).compact(), SparseDesign)
 
 
@@ -97,7 +101,7 @@ def test_block_follows_the_array_api(X):
     Z = standardised(np.delete(X, [5, 9], axis=1))
     block, strict = Block(Z), Block(array_api_strict.asarray(Z))
     rng = np.random.default_rng(2)
-    d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(M, C))
+    d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
     some = np.array([3, 1, 8])
     np.testing.assert_allclose(strict.gram(d), block.gram(d))
     np.testing.assert_allclose(strict.dot(W), block.dot(W))
@@ -106,7 +110,7 @@ def test_block_follows_the_array_api(X):
 
 
 def test_refusal_names_the_bytes():
-    needed = memory.fit_bytes(100_000, 500, 2)
+    needed = memory.fit_bytes(10_000, 20_000, 2)
     with pytest.raises(MemoryError, match=rf"Thing needs about .* MiB \({needed} bytes\) beyond X.*'memory_limit'"):
         memory.refuse_if_too_big(needed, 10**9, "Thing")
     memory.refuse_if_too_big(needed, needed, "Thing")

@@ -146,7 +146,7 @@ def test_slack_that_costs_too_little_is_told():
 
 
 def test_slack_that_costs_too_much_is_told():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80)
+    X, y = random_data(0, 30, 60, 2)
+    X[1], y[:2] = X[0], np.unique(y)  # equal samples of different classes
     with pytest.raises(ValueError, match="The 'C' parameter is too large"):
         DSOSelector(2, C=1e14).fit(X, y)

@@ -7,7 +7,7 @@ from dsofs.arrays import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
 from dsofs.solvers.alternating import AlternatingStep
-from dsofs.solvers.equality import equality_step
+from dsofs.solvers.equality import EqualityStep
 from tests.problems import label_columns, random_problem, standardised
 
 
@@ -30,7 +30,7 @@ def test_both_forms_of_the_update_of_U_solve_the_same_problem(n):
     d = np.random.default_rng(1).uniform(0.5, 2, n + 1)
     U = step._update_U(d)
     W = step._assemble(step.N - step.M @ U, U)
-    np.testing.assert_allclose(W, equality_step(problem, d, None).W, atol=1e-8)
+    np.testing.assert_allclose(W, EqualityStep(problem)(d, None).W, atol=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from dsofs.arrays import row_norms
 from dsofs.problem import Status
 from dsofs.solvers import SOLVERS, solve
-from dsofs.solvers.equality import equality_step
-from dsofs.solvers.margin import margin_step
+from dsofs.solvers.equality import EqualityStep
+from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.reweight import plain_weights
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
@@ -35,9 +35,10 @@ def test_lemma_2(seed, p, constraint):
     """The optimum of the reweighted problem has no larger l_{2,p} norm than any feasible point it was weighted by."""
     rng = np.random.default_rng(seed)
     problem = random_problem(seed, 12, 30, 3, p=p, constraint=constraint)
-    step = margin_step if constraint == "margin" else equality_step
-    start = step(problem, rng.uniform(0.1, 10, problem.n_groups), None)
-    following = step(problem, plain_weights(start.norms, p), start)
+    step = MarginStep if constraint == "margin" else EqualityStep
+    step = step(problem)
+    start = step(rng.uniform(0.1, 10, problem.n_groups), None)
+    following = step(plain_weights(start.norms, p), start)
     assert following.objective <= start.objective * (1 + 1e-10)
 
 

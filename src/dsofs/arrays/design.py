@@ -10,7 +10,7 @@ Z is never formed whole unless it fits in a block. A new kind of data (torch, Cu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 
 import numpy as np
@@ -51,11 +51,18 @@ class Design(ABC):
     def block(self, columns: Ints) -> Block:
         """These columns as one ``Block``, however large."""
 
+    @abstractmethod
+    def samples(self, index: Ints) -> Block:
+        """These samples as one ``Block``, however large."""
+
     def column_norms(self) -> Floats:
         """Euclidean norm of each column."""
-        step = chunk_columns(self.n_samples)
-        parts = [np.arange(i, min(i + step, self.n_columns)) for i in range(0, self.n_columns, step)]
-        return np.concatenate([np.linalg.norm(to_numpy(self.block(part).Z), axis=0) for part in parts])
+        squares = np.zeros(self.n_columns)
+        for rows, columns in tiles(self.n_samples, self.n_columns):
+            tall = columns == slice(0, self.n_columns)
+            Z = self.samples(_range(rows)).Z if tall else self.block(_range(columns)).Z
+            squares[columns] += np.square(to_numpy(Z)).sum(axis=0)
+        return np.sqrt(squares)
 
     def fits_in_block(self, n_columns: int) -> bool:
         return self.n_samples * n_columns * DOUBLE <= BLOCK_BYTES
@@ -85,6 +92,9 @@ class Block(Design):
             return self
         return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, columns), axis=1))
 
+    def samples(self, index: Ints) -> Block:
+        return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, index), axis=0))
+
 
 def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
     """Sum of Z_b diag(d_b) Z_b' over column blocks, each scaled in pieces that stay in the cache.
@@ -96,8 +106,7 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
     for block, columns in blocks:
         Z, r = block.Z, _like(block.Z, root[columns])
         with all_threads() if n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
-            for first in range(0, block.n_columns, step):
-                part = slice(first, min(first + step, block.n_columns))
+            for part in cuts(block.n_columns, step):
                 S = Z[:, part] * r[part]
                 if K is None:
                     K = S @ S.T
@@ -109,6 +118,27 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
 def chunk_columns(n_samples: int) -> int:
     """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
     return max(MIN_CHUNK_COLUMNS, CHUNK_BYTES // (DOUBLE * n_samples))
+
+
+def chunk_samples(n_columns: int) -> int:
+    """Samples per piece, likewise: enough of them to outweigh adding up an n x n matrix."""
+    return chunk_columns(n_columns)
+
+
+def tiles(n_samples: int, n_columns: int) -> Iterator[tuple[slice, slice]]:
+    """Cut an m x n matrix across its longer side."""
+    if n_samples > n_columns:
+        return ((rows, slice(0, n_columns)) for rows in cuts(n_samples, chunk_samples(n_columns)))
+    return ((slice(0, n_samples), columns) for columns in cuts(n_columns, chunk_columns(n_samples)))
+
+
+def cuts(length: int, step: int) -> Iterator[slice]:
+    """0..length in pieces of ``step``."""
+    return (slice(first, min(first + step, length)) for first in range(0, length, step))
+
+
+def _range(part: slice) -> Ints:
+    return np.arange(part.start, part.stop)
 
 
 def to_numpy(array: AnyArray) -> Floats:

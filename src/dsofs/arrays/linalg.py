@@ -17,6 +17,10 @@ class Factor:
     index: Ints
     L: Floats
 
+    @classmethod
+    def empty(cls) -> Factor:
+        return cls(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+
     def solve(self, rhs: Floats) -> Floats:
         return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
 

@@ -14,9 +14,12 @@ CHUNK_BYTES = 2 * 2**20
 
 
 def fit_bytes(n_samples: int, n_features: int, n_columns: int) -> int:
-    """Bytes a fit needs beyond X: three m x m matrices, four n x c ones, two blocks."""
-    doubles = 3 * n_samples**2 + 4 * n_features * n_columns
-    return DOUBLE * doubles + 2 * min(BLOCK_BYTES, DOUBLE * n_samples * (n_features + 1))
+    """Bytes a fit needs beyond X, for n_columns classes."""
+    blocks = 2 * min(BLOCK_BYTES, DOUBLE * n_samples * (n_features + 1))
+    if n_samples <= n_features + 1:  # three m x m matrices, four n x c ones
+        return DOUBLE * (3 * n_samples**2 + 4 * n_features * n_columns) + blocks
+    # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class.
+    return DOUBLE * ((3 * n_columns + 12) * n_features**2 + 10 * n_samples * n_columns) + blocks
 
 
 def available_bytes() -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from dsofs.arrays.design import Block
 from dsofs.arrays.standard import Moments, StandardDesign
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
@@ -39,6 +40,11 @@ class SparseDesign(StandardDesign):
         scaled.data = scaled.data / np.repeat(scale, np.diff(scaled.indptr))
         self._scaled = scaled.tocsr()
         self._shift = mean / scale
+
+    def samples(self, index: Ints) -> Block:
+        Z = np.ones((len(index), self.n_columns))
+        Z[:, : len(self.kept)] = self._scaled[index].toarray() - self._shift
+        return Block(Z)
 
     def _gram(self, d: Floats) -> Floats:
         root = self._scaled.multiply(np.sqrt(d)).tocsr()

@@ -61,12 +61,14 @@ class AlternatingStep:
         self.L = solve_triangular(R[:rank, :rank], Q[:, :rank].T)
         self.N = self.L @ problem.Y
         self.E = np.zeros_like(problem.Y)
+        self.problem, self.judge = problem, STEPS[problem.constraint](problem)
 
     @property
     def full_rank(self) -> bool:
         return len(self.first) == len(self.E)
 
-    def __call__(self, problem: Problem, weights: Floats, previous: Point | None) -> Point:
+    def __call__(self, weights: Floats, previous: Point | None) -> Point:
+        problem = self.problem
         d = problem.expand(weights)
         U = self._update_U(d)
         H = self.N - self.M @ U
@@ -74,7 +76,7 @@ class AlternatingStep:
             V = self._assemble(H + self.L @ self.E, U)
             self.E = self._update_E(problem, problem.expand(plain_weights(problem.norms(V), problem.p)), H)
         W = self._assemble(H + self.L @ self.E, U)
-        return _certified(problem, weights, W, previous)
+        return self._certified(weights, W, previous)
 
     def _update_U(self, d: Floats) -> Floats:
         """Eqns. 13/14 where m0 < n0, Eqn. 12 otherwise, both in the symmetric form without inverse weights of zeros."""
@@ -101,6 +103,13 @@ class AlternatingStep:
             E = solve_nnqp((K + K.T) / 2, Y, -Y * ((self.L.T * s1) @ H)).B
         return Y * np.maximum(Y * E, 0.0)
 
+    def _certified(self, weights: Floats, W: Floats, previous: Point | None) -> Point:
+        """W with the multipliers of a joint step from it, which say how far it is from optimal."""
+        problem, rows, norms = self.problem, np.arange(len(W)), self.problem.norms(W)
+        judged = self.judge(plain_weights(norms, problem.p), previous)
+        B = np.zeros_like(problem.Y) if judged is None else judged.B
+        return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, penalty(problem, norms))
+
     def _assemble(self, top: Floats, U: Floats) -> Floats:
         W = np.empty((len(self.first) + len(self.last), U.shape[1]))
         W[self.first], W[self.last] = top, U
@@ -113,12 +122,3 @@ def _solve(S: Floats, diagonal: Floats, rhs: Floats) -> Floats:
         return factorise(S, diagonal).solve(rhs)
     except np.linalg.LinAlgError:
         return factorise(S, diagonal + FLOOR * float(np.trace(S)) / len(S)).solve(rhs)
-
-
-def _certified(problem: Problem, weights: Floats, W: Floats, previous: Point | None) -> Point:
-    """W with the multipliers of a joint step from it, which say how far it is from optimal."""
-    norms = problem.norms(W)
-    judge = STEPS[problem.constraint](problem, plain_weights(norms, problem.p), previous)
-    rows = np.arange(len(W))
-    B = np.zeros_like(problem.Y) if judge is None else judge.B
-    return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, penalty(problem, norms))

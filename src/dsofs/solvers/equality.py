@@ -7,44 +7,66 @@ from __future__ import annotations
 
 import numpy as np
 
+from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import Factor, factorise
-from dsofs.arrays.types import Floats
+from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
+from dsofs.solvers.features import FeatureSpace
+from dsofs.solvers.gram import SampleCurvature
 from dsofs.solvers.nnqp import PROXIMAL
-from dsofs.solvers.point import Point, active_columns, penalty, slack_price
+from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 CONSISTENT = 1e-6  # largest |X W - Y| that counts as equality
 
 
-def equality_step(problem: Problem, weights: Floats, previous: Point | None) -> Point | None:
-    rows, X = active_columns(problem, weights, previous)
-    d = problem.expand(weights)[rows]
-    K = X.gram(d)
-    try:
-        factors = _factors(K, problem)
-    except np.linalg.LinAlgError:
-        return None
-    B = np.zeros_like(problem.Y)
-    for _ in range(REFINEMENTS):
-        error = _error(K, B, problem)
-        B += np.stack([factor.solve(error[:, j]) for j, factor in enumerate(factors)], axis=1)
-    if np.abs(_error(K, B, problem)).max() > CONSISTENT:
-        return None
-    G = X.tdot(B)
-    W = d[:, None] * G
-    norms = problem.norms(W, rows)
-    objective = penalty(problem, norms) + slack_price(problem, B)
-    return Point(weights, rows, X, W, B, G, norms, objective, factors)
+class EqualityStep:
+    """The inner step for equalities."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        every = np.arange(problem.Y.shape[1])
+        tall = problem.X.n_samples > problem.X.n_columns
+        if problem.slack is not None and tall and (problem.slack > 0).all():
+            self.solver: InnerSolver = FeatureSpace(problem.X, problem.Y, problem.slack, hinge=False)
+        else:
+            self.solver = GramEqualities(problem.Y, problem.slack)
+        self.columns = every
+
+    def __call__(self, weights: Floats, previous: Point | None) -> Point | None:
+        rows, X = active_columns(self.problem, weights, previous)
+        inner = self.solver.solve(rows, X, self.problem.expand(weights)[rows], None)
+        return None if inner is None else Point.of(self.problem, weights, rows, X, [(self.columns, inner)])
 
 
-def _factors(K: Floats, problem: Problem) -> list[Factor]:
-    rho = PROXIMAL * float(np.trace(K)) / len(K)
-    if problem.slack is None:
-        return [factorise(K, rho)] * problem.Y.shape[1]
-    return [factorise(K, rho + slack) for slack in problem.slack.T]
+class GramEqualities:
+    """W = diag(d) X' (K + s)^{-1} Y."""
 
+    def __init__(self, Y: Floats, slack: Floats | None) -> None:
+        self.Y, self.slack = Y, slack
 
-def _error(K: Floats, B: Floats, problem: Problem) -> Floats:
-    error = problem.Y - K @ B
-    return error if problem.slack is None else error - problem.slack * B
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        K = X.gram(d)
+        try:
+            factors = self._factors(K)
+        except np.linalg.LinAlgError:
+            return None
+        B = np.zeros_like(self.Y)
+        for _ in range(REFINEMENTS):
+            error = self._error(K, B)
+            B += np.stack([factor.solve(error[:, j]) for j, factor in enumerate(factors)], axis=1)
+        if np.abs(self._error(K, B)).max() > CONSISTENT:
+            return None
+        G = X.tdot(B)
+        price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
+        return Inner(d[:, None] * G, B, G, price, SampleCurvature(X, factors))
+
+    def _factors(self, K: Floats) -> list[Factor]:
+        rho = PROXIMAL * float(np.trace(K)) / len(K)
+        if self.slack is None:
+            return [factorise(K, rho)] * self.Y.shape[1]
+        return [factorise(K, rho + slack) for slack in self.slack.T]
+
+    def _error(self, K: Floats, B: Floats) -> Floats:
+        error = self.Y - K @ B
+        return error if self.slack is None else error - self.slack * B

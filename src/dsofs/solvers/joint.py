@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
-from dsofs.solvers.equality import equality_step
-from dsofs.solvers.margin import margin_step
+from dsofs.solvers.equality import EqualityStep
+from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
 from dsofs.solvers.separability import default_slack, even_weights, find_conflicts
 
-STEPS: dict[str, Step] = {"margin": margin_step, "equality": equality_step}
+STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}
 
 
 def solve_joint(
     problem: Problem, *, tol: float, max_iter: int, weights: Floats | None = None, survival: Survival | None = None
 ) -> Solution:
     """Hard constraints where they can be met; squared slack for the classes where they cannot."""
-    run = partial(reweight, step=STEPS[problem.constraint], tol=tol, max_iter=max_iter)
+    run = partial(_run, tol=tol, max_iter=max_iter)
     solution = run(problem, weights=weights, survival=survival)
     if solution is None and weights is not None:
         solution = run(problem)  # the rows to start from are too few, which says nothing about the others
@@ -32,6 +33,10 @@ def solve_joint(
             "The 'C' parameter is too large for classes that cannot be separated: lower it, or leave it None."
         )
     return solution or _solve_relaxed(problem, run)
+
+
+def _run(problem: Problem, **options: Any) -> Solution | None:
+    return reweight(problem, STEPS[problem.constraint](problem), **options)
 
 
 def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Solution:

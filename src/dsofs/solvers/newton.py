@@ -6,21 +6,21 @@ Reweighting minimises, over the weights d >= 0 of the groups,
 
 where g_i = ||X_i'B||. In the scaled variable z = d^(r/2) (d+ - d) / d its Hessian is
 
-    M + (r-1)/2 I,     M = sum_j T_j'T_j,     T_j = L_j^{-1} X_F diag(sqrt(d / e) * X'b_j),     K_FF = L_j L_j',
+    M + (r-1)/2 I,     M = sum_j diag(u_j) P_j diag(u_j),     u_j = sqrt(d / e) X'b_j,
 
-F being the passive samples of class j. M has eigenvalues between 0 and 1 at a solution, and plain reweighting is
+P_j being the ``Curvature`` of class j. M has eigenvalues between 0 and 1 at a solution, and plain reweighting is
 gradient descent with the step 2 - p that fits them; the second derivative replaces hundreds of its steps by about ten.
 For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, which linearises the concave penalty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from dsofs.arrays.design import Block
+from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import factorise
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
@@ -46,7 +46,7 @@ class Newton:
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
         """New weights, or None where there are no factors, or too many rows at a p where plain steps are as good."""
-        if point.factors is None or (problem.p > 1 and len(point.rows) > DIRECT):
+        if point.curvature is None or (problem.p > 1 and len(point.rows) > DIRECT):
             return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)
         r = problem.p / (2 - problem.p)
@@ -56,10 +56,12 @@ class Newton:
         g2 = problem.norms(point.G, point.rows)[active] ** 2
         excess = g2 / e
         rhs = 0.5 * scale * (excess - 1)
-        if len(active) <= DIRECT and isinstance(point.X, Block):
-            z = self._solve(_curvature(problem, point, active, np.sqrt(d / e)), (r - 1) / 2, rhs)
+        root = np.sqrt(d / e)
+        if len(active) <= DIRECT:
+            M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
+            z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs)
         else:
-            z = self._solve_by_products(_curvature_product(problem, point, active, np.sqrt(d / e)), rhs)
+            z = self._solve_by_products(_curvature_product(problem, point, active, root), rhs)
         proposal = np.zeros_like(point.weights)
         change = np.maximum(1 + z / scale, SHRINK)
         # Far below its optimum a weight grows by half at most in Newton's model, and at once by plain reweighting.
@@ -81,51 +83,29 @@ class Newton:
         return cg(operator, rhs, rtol=CG_TOL, maxiter=CG_STEPS)[0]
 
 
-def _curvature(problem: Problem, point: Point, active: Ints, root: Floats) -> Floats:
-    """M = sum_j T_j'T_j."""
-    assert isinstance(point.X, Block)
-    M = np.zeros((len(active), len(active)))
-    for T in sensitivities(problem, point, point.X, point.rows, point.G, active):
-        T *= root
-        M += T.T @ T
-    return M
+def curvature_matrix(problem: Problem, point: Point, X: Design, rows: Ints, G: Floats, groups: Ints) -> Floats:
+    """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X and whose X'B is G, added up within ``groups``."""
+    assert point.curvature is not None
+    M = np.zeros((len(rows), len(rows)))
+    for columns, curvature in point.curvature:
+        for matrix in curvature.matrices(X, rows, G[:, columns]):
+            M += matrix
+    if problem.groups is None:
+        return M
+    member = problem.groups[rows][:, None] == groups
+    return np.asarray(member.T @ M @ member)
 
 
 def _curvature_product(problem: Problem, point: Point, active: Ints, root: Floats) -> Callable[[Floats], Floats]:
-    """z -> M z by two products with X, all classes at once."""
-    labels = _labels(problem, point.rows, active)
+    """z -> M z, M never being formed."""
+    assert point.curvature is not None
+    labels = None if problem.groups is None else np.searchsorted(active, problem.groups[point.rows])
     U = (root if labels is None else root[labels])[:, None] * point.G
-    factors = point.factors or []
+    products = [curvature.product(U[:, columns]) for columns, curvature in point.curvature]
 
     def product(z: Floats) -> Floats:
-        R = point.X.dot(U * (z if labels is None else z[labels])[:, None])
-        B = np.zeros_like(R)
-        for j, factor in enumerate(factors):
-            B[factor.index, j] = factor.solve(R[factor.index, j])
-        result = np.einsum("ij,ij->i", U, point.X.tdot(B))
+        z = z if labels is None else z[labels]
+        result = sum((product(z) for product in products), start=np.zeros(len(z)))
         return result if labels is None else np.asarray(np.bincount(labels, result, len(active)), dtype=np.float64)
 
     return product
-
-
-def _labels(problem: Problem, rows: Ints, groups: Ints) -> Ints | None:
-    """Position in ``groups`` of the group of each of ``rows``; None if every row is its own group."""
-    return None if problem.groups is None else np.searchsorted(groups, problem.groups[rows])
-
-
-def sensitivities(problem: Problem, point: Point, X: Block, rows: Ints, G: Floats, groups: Ints) -> Iterator[Floats]:
-    """For each class j the matrix L_j^{-1} X_F diag(X'b_j), its columns added up within each of ``groups``.
-
-    Its Gram matrix is minus half the derivative of (X_i'b_j)^2 by the weights. X holds the columns ``rows``, G = X'B.
-    """
-    assert point.factors is not None
-    labels = _labels(problem, rows, groups)
-    for j, factor in enumerate(point.factors):
-        Z = X.Z[factor.index] * G[:, j]
-        yield factor.half_solve(Z if labels is None else _sum_columns(Z, labels, len(groups)))
-
-
-def _sum_columns(Z: Floats, labels: Ints, n_groups: int) -> Floats:
-    total = np.zeros((n_groups, len(Z)))
-    np.add.at(total, labels, Z.T)
-    return total.T

@@ -1,35 +1,79 @@
-"""A ``Point``: what one inner step hands to the outer loop."""
+"""What the parts of the loop hand to each other: a ``Point`` per outer step, an ``Inner`` per inner solve."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from dsofs.arrays.design import Design
-from dsofs.arrays.linalg import Factor
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
+
+
+class Curvature(Protocol):
+    """P_j = X_F'(K_FF + s)^{-1} X_F of some classes: how G = X'B answers to the weights, dG_j = -P_j (G_j o dd).
+
+    F are the samples on the margin (and, with squared slack, inside it).
+    """
+
+    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
+        """diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X, one class after the other."""
+
+    def product(self, U: Floats) -> Callable[[Floats], Floats]:
+        """z -> sum_j U_j o P_j (U_j o z) on the active rows, without forming P."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """The inner optimum for some columns of Y, on the active rows: W = diag(d) G with G = X'B."""
+
+    W: Floats
+    B: Floats  # multipliers with the sign of Y: B = Y o A
+    G: Floats
+    price: float  # of slack
+    curvature: Curvature | None = None  # None where it would need too much room
+
+
+class InnerSolver(Protocol):
+    """Solves the inner problem for some columns of Y; None where it has no solution."""
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        """For the weights d of the active ``rows``, whose columns are X, from the multipliers B."""
 
 
 @dataclass
 class Point:
     """W on the active rows, and the multipliers that go with it.
 
-    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. ``factors`` are
-    let go as soon as the next weights are proposed, since together they can be larger than K.
+    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. ``curvature`` is
+    let go as soon as the next weights are proposed, since it can be larger than K.
     """
 
     weights: Floats  # d, one per group; 0 for a group that has left
     rows: Ints  # rows of W whose group is active
     X: Design  # their columns
     W: Floats
-    B: Floats  # multipliers with the sign of Y: B = Y o A
-    G: Floats  # X'B on the active rows
+    B: Floats
+    G: Floats
     norms: Floats  # ||W_g|| of every group
     objective: float  # (1/p) sum ||W_g||^p + price of slack
-    factors: list[Factor] | None = None  # of each class's passive part, for Newton's step
+    curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Floats, rows: Ints, X: Design, parts: list[tuple[Ints, Inner]]) -> Point:
+        """From the inner optima for all columns of Y."""
+        if len(parts) == 1:
+            W, B, G = parts[0][1].W, parts[0][1].B, parts[0][1].G
+        else:
+            order = np.argsort(np.concatenate([columns for columns, _ in parts]))
+            W, B, G = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in ("W", "B", "G"))
+        norms = problem.norms(W, rows)
+        objective = penalty(problem, norms) + sum(inner.price for _, inner in parts)
+        curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
+        return cls(weights, rows, X, W, B, G, norms, objective, curvature if len(curvature) == len(parts) else None)
 
 
 class Step(Protocol):
@@ -38,7 +82,7 @@ class Step(Protocol):
     Returns None if it cannot be done with these weights (too few rows are left to separate the classes).
     """
 
-    def __call__(self, problem: Problem, weights: Floats, previous: Point | None) -> Point | None: ...
+    def __call__(self, weights: Floats, previous: Point | None) -> Point | None: ...
 
 
 def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
@@ -54,8 +98,3 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
 def penalty(problem: Problem, norms: Floats) -> float:
     """(1/p) sum_g ||W_g||^p."""
     return float(np.sum(norms**problem.p)) / problem.p
-
-
-def slack_price(problem: Problem, B: Floats) -> float:
-    """1/2 sum xi^2 / slack, where xi = slack * B at the inner optimum."""
-    return 0.0 if problem.slack is None else 0.5 * float(np.sum(problem.slack * B**2))

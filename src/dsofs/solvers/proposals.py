@@ -11,7 +11,7 @@ import numpy as np
 
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.newton import Newton, sensitivities
+from dsofs.solvers.newton import Newton, curvature_matrix
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point
 
@@ -67,7 +67,7 @@ class Proposals:
         return weights
 
     def _with_returning(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
-        if self.problem.p != 1 or dual_norms is None or point.factors is None:
+        if self.problem.p != 1 or dual_norms is None or point.curvature is None:
             return None
         back = _returning(point, dual_norms)
         if not len(back):
@@ -119,10 +119,8 @@ def _returning(point: Point, dual_norms: Floats) -> Ints:
 def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Floats) -> Floats:
     """Newton's step from zero for the returning groups, all others fixed: phi's model there is a non-negative QP."""
     rows = back if problem.groups is None else np.flatnonzero(np.isin(problem.groups, back))
-    X = problem.X.block(rows)
-    H = np.zeros((len(back), len(back)))
-    for T in sensitivities(problem, point, X, rows, X.tdot(point.B), back):
-        H += T.T @ T
+    X = problem.X.take(rows)
+    H = curvature_matrix(problem, point, X, rows, X.tdot(point.B), back)
     one, size = np.ones((len(back), 1)), np.sqrt(H.diagonal())
     gain = (dual_norms**2 - 1) / (2 * size)
     return solve_nnqp(H / np.outer(size, size), one, gain[:, None]).B[:, 0] / size

@@ -19,7 +19,7 @@ from dsofs.solvers.point import Point, Step
 from dsofs.solvers.proposals import Proposals
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
-ROUNDING = 1e-11  # relative rise that rounding can cause
+ROUNDING = 5e-11  # relative rise that rounding can cause
 REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
 
 
@@ -36,7 +36,7 @@ def reweight(
 ) -> Solution | None:
     """Run the loop from ``weights`` (default: all ones); None if already the first inner step has no solution."""
     clock = time.perf_counter()
-    point = step(problem, np.ones(problem.n_groups) if weights is None else weights, None)
+    point = step(np.ones(problem.n_groups) if weights is None else weights, None)
     if point is None:
         return None
     survival = survival.copy() if survival else Survival.start(problem.n_groups)
@@ -67,14 +67,14 @@ def _next_point(
 ) -> Point | None:
     plain = plain_weights(point.norms, problem.p)
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
-    point.factors = None
+    point.curvature = None
     if proposals is not None and proposal is not None:
-        candidate = step(problem, proposal, point)
+        candidate = step(proposal, point)
         accepted = candidate is not None and candidate.objective <= (1 + ROUNDING) * point.objective
         proposals.learn(accepted)
         if accepted:
             return candidate
-    following = step(problem, plain, point)
+    following = step(plain, point)
     # A rise can only come from rounding: there is nothing left to gain.
     return None if following is None or following.objective > (1 + ROUNDING) * point.objective else following
 

@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.nnqp import solve_nnqp
+from dsofs.solvers.support import SupportVectors
 
 SEPARABLE = 1e-7  # residuals below this are zero
 PROOF = 1e-8  # largest entry of X'(y o a), relative to the largest of X, that counts as zero
@@ -31,18 +32,29 @@ UNCORRELATED = 0.01
 def find_conflicts(problem: Problem) -> list[Ints]:
     """For each column of Y the samples of a minimal proof that it cannot be separated; empty where there is none."""
     weights = problem.expand(even_weights(problem))
-    K = problem.X.gram(weights)
-    K /= float(np.trace(K)) / len(K)
-    nobody = np.empty(0, dtype=np.intp)
-    return [nobody if _separable(K, y) else _smallest_proof(problem, y, _basic_solution(K, y)) for y in problem.Y.T]
+    if problem.X.n_samples <= problem.X.n_columns:
+        K = problem.X.gram(weights)
+        every = np.arange(len(K))
+        return [_find_proof(problem, y, every, K) for y in problem.Y.T]
+    conflicts = []
+    support = SupportVectors(problem.X, problem.Y, weights)
+    for j, y in enumerate(problem.Y.T):
+        samples = support.contradiction(j, problem.X, weights)
+        if len(samples):
+            samples = _find_proof(problem, y, samples, problem.X.samples(samples).gram(weights))
+        conflicts.append(samples)
+    return conflicts
 
 
-def _smallest_proof(problem: Problem, y: Floats, a: Floats) -> Ints:
-    """The support of a, without what rounding put into it."""
-    for part in INVOLVED:
-        samples = np.flatnonzero(a > part * a.max())
-        if conflict_proof(problem, y, samples) is not None:
-            return samples
+def _find_proof(problem: Problem, y: Floats, samples: Ints, K: Floats) -> Ints:
+    """Those of ``samples``, whose Gram matrix is K, that are part of a minimal proof; none if they can be separated."""
+    K = K / (float(np.trace(K)) / len(K))
+    if not _separable(K, y[samples]):
+        a = _basic_solution(K, y[samples])
+        for part in INVOLVED:  # the support of a, without what rounding put into it
+            involved = samples[a > part * a.max()]
+            if conflict_proof(problem, y, involved) is not None:
+                return involved
     return np.empty(0, dtype=np.intp)
 
 
@@ -50,9 +62,7 @@ def conflict_proof(problem: Problem, y: Floats, samples: Ints) -> Floats | None:
     """a > 0 on ``samples`` with 1'a = 1 and X'(y o a) = 0, checked against X itself; None if there is none."""
     if not len(samples):
         return None
-    mirror = np.zeros((problem.X.n_samples, len(samples)))
-    mirror[samples, np.arange(len(samples))] = y[samples]
-    columns = problem.X.tdot(mirror)  # the samples themselves, with the sign of their label
+    columns = (problem.X.samples(samples).Z * y[samples, None]).T
     scale = np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
     system = np.vstack([columns / scale, np.ones(len(samples))])
     a = lstsq(system, np.append(np.zeros(len(columns)), 1.0))[0]

@@ -1,0 +1,71 @@
+"""Inner solves through Gram matrices of samples, K = X diag(d) X': a non-negative QP per class.
+
+a_j = argmin_{a >= 0}  1/2 a' (y_j y_j' o K + diag(s_j)) a - 1'a,         W = diag(d) X'(Y o A)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsofs.arrays.design import Design
+from dsofs.arrays.linalg import Factor
+from dsofs.arrays.types import Floats, Ints
+from dsofs.solvers.nnqp import solve_nnqp
+from dsofs.solvers.point import Inner
+
+# A QP solved no better than this (its constraints are then violated by as much) counts as not solved.
+SOLVED = 1e-6
+
+
+class GramSpace:
+    """All columns of Y by one m x m matrix, which they share."""
+
+    def __init__(self, Y: Floats, slack: Floats | None) -> None:
+        self.Y, self.slack = Y, slack
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        K = X.gram(d)
+        try:
+            solved = solve_nnqp(K, self.Y, np.ones_like(self.Y), B, self.slack)
+        except np.linalg.LinAlgError:
+            return None
+        if not solved.residual <= SOLVED:
+            return None
+        B = solved.B
+        G = X.tdot(B)
+        W = d[:, None] * G / self._smallest_margins(K, B)
+        price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
+        return Inner(W, B, G, price, None if solved.factors is None else SampleCurvature(X, solved.factors))
+
+    def _smallest_margins(self, K: Floats, B: Floats) -> Floats:
+        """Dividing a column by its smallest margin makes it feasible to the last digit."""
+        margins = self.Y * (K @ B)
+        if self.slack is not None:
+            margins = margins + self.slack * np.abs(B)
+        return np.minimum(margins.min(axis=0), 1.0)
+
+
+@dataclass(frozen=True)
+class SampleCurvature:
+    """P_j = X_F'(K_FF + s)^{-1} X_F by the factors of K_FF + s."""
+
+    X: Design
+    factors: list[Factor]
+
+    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
+        for j, factor in enumerate(self.factors):
+            T = factor.half_solve(X.samples(factor.index).Z * G[:, j])
+            yield T.T @ T
+
+    def product(self, U: Floats) -> Callable[[Floats], Floats]:
+        def product(z: Floats) -> Floats:
+            R = self.X.dot(U * z[:, None])
+            B = np.zeros_like(R)
+            for j, factor in enumerate(self.factors):
+                B[factor.index, j] = factor.solve(R[factor.index, j])
+            return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
+
+        return product
