@@ -42,6 +42,16 @@ def random_problem(seed, m=40, n=120, c=3, *, p=1.0, bias=True, correlated=False
     return Problem(Block(Z), label_columns(y), p, **options)
 
 
+def separable_problem(seed, m, n, c, *, p=1.0, gap=0.3, **options):
+    """m > n samples on the right side of c (one for c = 2) random hyperplanes, none of them close to one."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(n, 1 if c == 2 else c)) / np.sqrt(n)
+    Z = rng.normal(size=(20 * m, n))
+    Z = Z[(np.abs(Z @ W) > gap).all(axis=1)][:m]
+    Z = np.column_stack([Z, np.ones(len(Z))])
+    return Problem(Block(Z), np.where(Z[:, :-1] @ W > 0, 1.0, -1.0), p, **options)
+
+
 def real_data(name, part=0.6, seed=0):
     """A stratified part of a real data set, or a skip that says what is missing."""
     folder = os.environ.get("DSOFS_DATA")

@@ -9,7 +9,7 @@ import numpy as np
 
 from dsofs.arrays.design import Design
 from dsofs.arrays.norms import group_norms
-from dsofs.arrays.types import Floats, Ints
+from dsofs.arrays.types import Bools, Floats, Ints
 
 ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
 
@@ -35,21 +35,38 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Problem:
-    """The l_{2,p} problem of Eqns. 4 to 6, with slack where ``slack`` is positive.
+    """The l_{2,p} problem of Eqns. 4 to 6, with slack where ``C`` is finite.
 
-        minimise  (1/p) sum_g ||W_g||_F^p  +  1/2 sum_ij xi_ij^2 / slack_ij
-        subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y   (constraint="equality")
+        minimise  (1/p) sum_g ||W_g||_F^p  +  1/2 sum_ij C_ij xi_ij^2      (loss="squared_hinge"; "hinge": sum C xi)
+        subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y + xi   (constraint="equality")
 
-    ``slack`` is 1/C for every sample and column; 0 is a hard margin. ``importance`` multiplies C of each sample.
+    ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
+    multiplies the C that is chosen for a sample.
     """
 
     X: Design
     Y: Floats
     p: float
     constraint: str = "margin"
-    slack: Floats | None = None
+    C: Floats | None = None
+    loss: str = "squared_hinge"
     groups: Ints | None = None
     importance: Floats | None = None
+
+    @property
+    def slack(self) -> Floats | None:
+        """1/C, if slack is squared: it is added to the diagonal of K; 0 is hard."""
+        return None if self.C is None or self.loss == "hinge" else 1.0 / self.C
+
+    @property
+    def ceiling(self) -> Floats | None:
+        """C, if slack is not squared: no multiplier can be larger; infinity is hard."""
+        return self.C if self.loss == "hinge" else None
+
+    @property
+    def soft_columns(self) -> Bools:
+        """The columns of Y with slack."""
+        return np.zeros(self.Y.shape[1], dtype=bool) if self.C is None else np.asarray(np.isfinite(self.C).all(axis=0))
 
     @property
     def n_groups(self) -> int:
@@ -66,8 +83,8 @@ class Problem:
         labels = rows if self.groups is None else self.groups[rows]
         return group_norms(W, labels, self.n_groups)
 
-    def with_slack(self, slack: Floats) -> Problem:
-        return replace(self, slack=slack)
+    def with_C(self, C: Floats) -> Problem:
+        return replace(self, C=C)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 
-def convex_optimum(X, Y, constraint="margin", groups=None, slack=None):
+def convex_optimum(X, Y, constraint="margin", groups=None, slack=None, hinge=False):
     """min sum_g ||W_g||_F (+ slack) by an interior-point method."""
     W, xi = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable(Y.shape)
     labels = np.arange(X.shape[1]) if groups is None else groups
@@ -18,7 +18,8 @@ def convex_optimum(X, Y, constraint="margin", groups=None, slack=None):
         objective = cp.sum(cp.norm(W, 2, axis=1))
     room = 0.0 if slack is None else xi
     if slack is not None:
-        objective = objective + 0.5 * cp.sum(cp.multiply(1 / slack, cp.square(xi)))
+        price = cp.abs(xi) if hinge else 0.5 * cp.square(xi)
+        objective = objective + cp.sum(cp.multiply(1 / slack, price))
     constraints = [cp.multiply(Y, X @ W) + room >= 1] if constraint == "margin" else [X @ W + room == Y]
     return cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL)
 

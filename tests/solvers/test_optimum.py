@@ -5,7 +5,7 @@ import pytest
 
 from dsofs.arrays import group_norms
 from dsofs.solvers import solve
-from tests.problems import random_problem
+from tests.problems import random_problem, separable_problem
 from tests.reference.oracles import convex_optimum
 
 # m, n, c, bias, correlated columns, features per group
@@ -60,12 +60,40 @@ def test_equalities_reach_the_global_optimum(shape):
     check(shape, "equality", seed=sum(shape[:3]))
 
 
-@pytest.mark.parametrize("constraint", ["margin", "equality"])
-@pytest.mark.parametrize("seed", range(5))
-def test_slack_reaches_the_global_optimum(constraint, seed):
-    problem = random_problem(seed, 30, 60, 3, constraint=constraint)
-    slack = np.random.default_rng(seed).uniform(0.05, 5.0, problem.Y.shape)
-    solution = solve(problem.with_slack(slack), tol=1e-5)
-    optimum = convex_optimum(problem.X.Z, problem.Y, constraint, slack=slack)
+SOFT_SHAPES = [(30, 60, 3), (60, 120, 2), (25, 200, 5), (120, 20, 3), (150, 40, 2), (200, 30, 4)]
+
+
+@pytest.mark.parametrize("price", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("shape", SOFT_SHAPES, ids=str)
+def test_soft_margins_reach_the_global_optimum(shape, loss, price):
+    """More samples than features and fewer, both kinds of slack, prices that differ from sample to sample."""
+    problem = random_problem(1 + sum(shape), *shape, loss=loss)
+    C = price * np.random.default_rng(0).uniform(0.5, 2.0, (len(problem.Y), 1)) * np.ones_like(problem.Y)
+    solution = solve(problem.with_C(C), tol=1e-5)
+    optimum = convex_optimum(problem.X.Z, problem.Y, slack=1 / C, hinge=loss == "hinge")
     assert solution.objective == pytest.approx(optimum, rel=1e-4)
+    assert solution.certificate <= 1e-5
+
+
+@pytest.mark.parametrize("shape", [(30, 60, 3), (120, 20, 3)], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_equalities_with_slack_reach_the_global_optimum(shape, seed):
+    problem = random_problem(seed, *shape, constraint="equality")
+    slack = np.random.default_rng(seed).uniform(0.05, 5.0, problem.Y.shape)
+    solution = solve(problem.with_C(1 / slack), tol=1e-5)
+    assert solution.objective == pytest.approx(
+        convex_optimum(problem.X.Z, problem.Y, "equality", slack=slack), rel=1e-4
+    )
+    assert solution.certificate <= 1e-5
+
+
+@pytest.mark.parametrize("shape", [(120, 60, 2), (150, 100, 3), (300, 40, 2)], ids=str)
+def test_hard_margins_of_more_samples_than_features(shape):
+    """Separable by construction: the labels are those of a random linear classifier."""
+    problem = separable_problem(sum(shape), *shape)
+    solution = solve(problem, tol=1e-5)
+    assert solution.status.short == "converged"
+    assert (problem.Y * problem.X.dot(solution.W)).min() >= 1 - 1e-9
+    assert solution.objective == pytest.approx(convex_optimum(problem.X.Z, problem.Y), rel=1e-4)
     assert solution.certificate <= 1e-5

@@ -117,7 +117,7 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
 
 def chunk_columns(n_samples: int) -> int:
     """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
-    return max(MIN_CHUNK_COLUMNS, CHUNK_BYTES // (DOUBLE * n_samples))
+    return max(MIN_CHUNK_COLUMNS, CHUNK_BYTES // (DOUBLE * max(n_samples, 1)))
 
 
 def chunk_samples(n_columns: int) -> int:

@@ -26,7 +26,7 @@ class Factor:
 
     def half_solve(self, rhs: Floats) -> Floats:
         """L^{-1} rhs."""
-        return np.asarray(solve_triangular(self.L, rhs, lower=True, check_finite=False))
+        return np.asarray(solve_triangular(self.L, rhs, lower=True, check_finite=False)) if len(rhs) else rhs
 
 
 def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:

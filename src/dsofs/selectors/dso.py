@@ -28,6 +28,8 @@ class DSOSelector(RankedSelector):
     C : float or None, default=None
         Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. None: margins are hard
         wherever the classes can be separated, and slack of a default price is given where they cannot.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        How slack is priced. "hinge" is ``p C * sum(slack)``: samples far on the wrong side count for less.
     constraint : {"margin", "equality"}, default="margin"
         ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
     solver : {"joint", "alternating"}, default="joint"
@@ -98,6 +100,7 @@ class DSOSelector(RankedSelector):
         *,
         p: float = 1.0,
         C: float | None = None,
+        loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
         ranking: str = "survival",
@@ -114,6 +117,7 @@ class DSOSelector(RankedSelector):
         self.n_features_to_select = n_features_to_select
         self.p = p
         self.C = C
+        self.loss = loss
         self.constraint = constraint
         self.solver = solver
         self.ranking = ranking

@@ -27,6 +27,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         p: float = 1.0,
         C: float | None = None,
+        loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
         standardize: bool = True,
@@ -41,6 +42,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.p = p
         self.C = C
+        self.loss = loss
         self.constraint = constraint
         self.solver = solver
         self.standardize = standardize

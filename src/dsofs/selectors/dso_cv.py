@@ -73,7 +73,9 @@ class DSOSelectorCV(RankedSelector):
         What is scored on the selected features; None is a linear SVM (C = 1) on standardised features.
     rule : {"best", "one_se"}, default="best"
         "one_se" takes the fewest features whose score is within one standard error of the best.
-    constraint, solver, ranking, standardize, fit_intercept, feature_groups, class_weight, tol, max_iter, memory_limit
+    loss, constraint, solver, ranking, standardize, fit_intercept, feature_groups, class_weight, tol, max_iter
+        As in :class:`DSOSelector`.
+    memory_limit : int or None, default=None
         As in :class:`DSOSelector`.
     n_jobs : int or None, default=None
         Folds in parallel.
@@ -102,6 +104,7 @@ class DSOSelectorCV(RankedSelector):
         scoring: Any = None,
         estimator: Any = None,
         rule: str = "best",
+        loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
         ranking: str = "survival",
@@ -123,6 +126,7 @@ class DSOSelectorCV(RankedSelector):
         self.scoring = scoring
         self.estimator = estimator
         self.rule = rule
+        self.loss = loss
         self.constraint = constraint
         self.solver = solver
         self.ranking = ranking

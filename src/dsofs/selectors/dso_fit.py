@@ -36,6 +36,7 @@ from dsofs.validation import (
 DSO_RULES: dict[str, Rule] = {
     "p": real(0, 2),
     "C": real(0) | NONE,
+    "loss": options("squared_hinge", "hinge"),
     "constraint": options(*STEPS),
     "solver": options(*SOLVERS),
     "ranking": options(*RANKINGS),
@@ -70,6 +71,7 @@ class TrainingData:
     groups: Ints | None
     importance: Floats | None
     constraint: str
+    loss: str
 
     @property
     def Y(self) -> Floats:
@@ -79,11 +81,11 @@ class TrainingData:
 
     def problem(self, p: float, C: float | None) -> Problem:
         Y = self.Y
-        slack = None
+        prices = None
         if C is not None:
             importance = np.ones(len(Y)) if self.importance is None else self.importance
-            slack = np.broadcast_to(1.0 / (C * importance[:, None]), Y.shape)
-        return Problem(self.design, Y, p, self.constraint, slack, self.groups, self.importance)
+            prices = np.broadcast_to(C * importance[:, None], Y.shape)
+        return Problem(self.design, Y, p, self.constraint, prices, self.loss, self.groups, self.importance)
 
 
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:
@@ -109,7 +111,7 @@ def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray)
     importance = sample_importance(estimator.class_weight, classes, codes)
     return TrainingData(
         X, classes, codes, n, design.kept, design.mean, design.scale, design.compact(), groups, importance,
-        estimator.constraint,
+        estimator.constraint, estimator.loss,
     )  # fmt: skip
 
 

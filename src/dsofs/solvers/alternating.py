@@ -32,7 +32,7 @@ FLOOR = 1e-8  # smallest weight, relative to the largest, where a formula needs 
 def solve_alternating(
     problem: Problem, *, tol: float, max_iter: int, weights: Floats | None = None, survival: Survival | None = None
 ) -> Solution:
-    if problem.slack is not None:
+    if problem.C is not None:
         raise ValueError(
             "The 'C' parameter must be None with solver='alternating': the paper's algorithm has no slack."
         )

@@ -57,18 +57,25 @@ def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
     if gain <= 0:
         return 0.0
     price = 0.0 if problem.slack is None else float(np.sum(problem.slack * B**2))
+    ceiling = np.inf if problem.ceiling is None else _largest_multiple(problem.ceiling, B)
     if p == 1:
         largest = float(g.max())
-        t = min(1 / largest if largest > 0 else np.inf, gain / price if price > 0 else np.inf)
+        t = min(1 / largest if largest > 0 else np.inf, gain / price if price > 0 else np.inf, ceiling)
         return t * gain - 0.5 * t * t * price
-    # The best multiple without slack makes the middle term t gain / q; in logarithms, as q may be in the thousands.
+    # The best multiple without slack; in logarithms, as q may be in the thousands.
     q = p / (p - 1)
     largest = float(g.max())
     log_load = q * np.log(largest) + np.log(np.sum((g / largest) ** q))
-    t = float(np.exp((np.log(gain) - log_load) / (q - 1)))
-    bound = t * gain / p - 0.5 * t * t * price
+    t = min(float(np.exp((np.log(gain) - log_load) / (q - 1))), ceiling)
+    bound = t * gain - float(np.exp(log_load + q * np.log(t))) / q - 0.5 * t * t * price
     # With slack t = 1 is the best multiple at the optimum. Either gives a valid bound.
     return bound if price == 0 else max(bound, gain - float(np.exp(log_load)) / q - 0.5 * price)
+
+
+def _largest_multiple(ceiling: Floats, B: Floats) -> float:
+    """The largest t for which no multiplier of t B is above its ceiling."""
+    used = B != 0
+    return float(np.min(ceiling[used] / np.abs(B[used]), initial=np.inf))
 
 
 def relative_gap(objective: float, bound: float) -> float:

@@ -11,7 +11,7 @@ from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import Factor, factorise
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.features import FeatureSpace
+from dsofs.solvers.features import FeatureSpace, Loss, SquareLoss
 from dsofs.solvers.gram import SampleCurvature
 from dsofs.solvers.nnqp import PROXIMAL
 from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
@@ -28,7 +28,8 @@ class EqualityStep:
         every = np.arange(problem.Y.shape[1])
         tall = problem.X.n_samples > problem.X.n_columns
         if problem.slack is not None and tall and (problem.slack > 0).all():
-            self.solver: InnerSolver = FeatureSpace(problem.X, problem.Y, problem.slack, hinge=False)
+            losses: list[Loss] = [SquareLoss(slack) for slack in problem.slack.T]
+            self.solver: InnerSolver = FeatureSpace(problem.X, problem.Y, losses)
         else:
             self.solver = GramEqualities(problem.Y, problem.slack)
         self.columns = every

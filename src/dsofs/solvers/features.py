@@ -1,11 +1,15 @@
-"""Inner step with squared slack for more samples than features: Newton's method on W itself.
+"""Inner solves in the space of the features, for more samples than features: Newton's method on W itself.
 
-    min_w  1/2 sum_i w_i^2 / d_i + 1/2 sum_k max(0, 1 - t_k)^2 / s_k,      t = y o (X w)
+    min_w  1/2 sum_i w_i^2 / d_i + sum_k loss(t_k),      t = y o (X w)
 
-The samples inside the margin, t < 1, enter only by H = sum x x' / s (n x n) and h = sum y x / s, which do not depend
-on the weights d. So they are carried from step to step, and only samples that cross the margin are added or taken
-away. A step costs a product X W or two: it is linear in the number of samples. (For equalities all samples count, and
-H never changes.)
+Squared slack, equalities and plain slack are all given by the multiplier a(t) = -loss'(t) of a sample:
+
+    squared hinge    max(0, (1 - t) / s)                   equality    (1 - t) / s
+    hinge            clip(c + (1 - t) / s, 0, ceiling)     where c follows a until both agree (a proximal point method)
+
+Samples on the sloping part of a ("free") enter by  H = sum x x' / s  (n x n), all others only by  h = sum y a(0) x.
+Neither depends on the weights d: they are carried from step to step, and only samples that change sides are added or
+taken away. A step costs a product X W or two, so it is linear in the number of samples.
 """
 
 from __future__ import annotations
@@ -22,31 +26,70 @@ from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.solvers.point import Inner
 
-MAX_NEWTON = 100  # it ends after two to thirty, as soon as no sample crosses the margin
+MAX_NEWTON = 100  # it ends after two to thirty, as soon as no sample changes sides
 STILL = 1e-13  # relative descent that is rounding
 BISECTIONS = 40
 
 
-@dataclass
+class Loss:
+    """a(t) of one class; this is the squared hinge with the slack s of each sample."""
+
+    def __init__(self, slack: Floats) -> None:
+        self.slack = slack
+
+    def multipliers(self, t: Floats) -> Floats:
+        return np.maximum((1 - t) / self.slack, 0.0)
+
+    def free(self, t: Floats) -> Bools:
+        return t < 1
+
+    def at_zero(self, free: Bools, t: Floats) -> Floats:
+        """a(0), were every sample to stay on the side where it is at t."""
+        return np.where(free, 1 / self.slack, 0.0)
+
+    def price(self, t: Floats) -> float:
+        return 0.5 * float(np.sum(self.slack * self.multipliers(t) ** 2))
+
+
+class SquareLoss(Loss):
+    """Equalities with slack: every sample is always free."""
+
+    def multipliers(self, t: Floats) -> Floats:
+        return (1 - t) / self.slack
+
+    def free(self, t: Floats) -> Bools:
+        return np.ones(len(t), dtype=bool)
+
+
 class Normal:
-    """H and h of the samples ``inside`` the margin of one class, over all columns of X."""
+    """H of the free samples and h of all, for one class, over all columns of X."""
 
-    H: Floats
-    h: Floats
-    inside: Bools
+    def __init__(self, X: Design, y: Floats, slack: Floats, like: Normal | None = None) -> None:
+        """All samples free, as at w = 0. H is that of ``like`` where slack is the same."""
+        self.X, self.y, self.slack = X, y, slack
+        self.free = np.ones(X.n_samples, dtype=bool)
+        self.at_zero = 1 / slack
+        same = like is not None and np.array_equal(like.slack, slack)
+        self.H: Floats = like.H.copy() if like and same else normal_matrix(X, 1 / slack, np.arange(X.n_samples))
+        self.h = X.tdot((y * self.at_zero)[:, None])[:, 0]
 
-    def move(self, X: Design, y: Floats, slack: Floats, inside: Bools) -> None:
-        """Let samples in and out."""
-        entering, leaving = np.flatnonzero(inside & ~self.inside), np.flatnonzero(self.inside & ~inside)
-        if len(entering) + len(leaving) > np.count_nonzero(inside):
-            self.H, self.h = np.zeros_like(self.H), np.zeros_like(self.h)  # cheaper anew
-            entering, leaving = np.flatnonzero(inside), leaving[:0]
-        for sign, samples in ((1.0, entering), (-1.0, leaving)):
-            self.H += sign * normal_matrix(X, 1 / slack, samples)
-            for part in cuts(len(samples), chunk_samples(X.n_columns)):
-                index = samples[part]
-                self.h += sign * (X.samples(index).tdot(y[index] / slack[index]))
-        self.inside = inside
+    def harden(self, factor: float) -> None:
+        """Multiply s of all samples; h follows with the next move."""
+        self.slack, self.H = factor * self.slack, self.H / factor
+
+    def move(self, free: Bools, at_zero: Floats) -> None:
+        """Let samples change sides."""
+        change = at_zero - self.at_zero
+        entering, leaving = np.flatnonzero(free & ~self.free), np.flatnonzero(self.free & ~free)
+        if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
+            self.H, entering, leaving = np.zeros_like(self.H), np.flatnonzero(free), leaving[:0]
+        self.H += normal_matrix(self.X, 1 / self.slack, entering)
+        self.H -= normal_matrix(self.X, 1 / self.slack, leaving)
+        changed = np.flatnonzero(change)
+        for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
+            index = changed[part]
+            self.h += self.X.samples(index).tdot(self.y[index] * change[index])
+        self.free, self.at_zero = free, at_zero
 
 
 def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
@@ -62,77 +105,59 @@ def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
 
 
 class FeatureSpace:
-    """Some columns of Y, all with squared slack, solved for W by Newton's method."""
+    """Some columns of Y, each with its loss."""
 
-    def __init__(
-        self, X: Design, Y: Floats, slack: Floats, *, hinge: bool = True, max_newton: int = MAX_NEWTON
-    ) -> None:
-        self.X, self.Y, self.slack, self.hinge, self.max_newton = X, Y, slack, hinge, max_newton
-        h = X.tdot(Y / slack)
-        everybody = np.arange(X.n_samples)
+    def __init__(self, X: Design, Y: Floats, losses: list[Loss], max_newton: int = MAX_NEWTON) -> None:
+        self.Y, self.losses, self.max_newton = Y, losses, max_newton
         self.normals: list[Normal] = []
-        for j in range(Y.shape[1]):
-            if j and np.array_equal(slack[:, j], slack[:, 0]):
-                H = self.normals[0].H.copy()
-            else:
-                H = normal_matrix(X, 1 / slack[:, j], everybody)
-            self.normals.append(Normal(H, h[:, j].copy(), np.ones(X.n_samples, dtype=bool)))
+        for y, loss in zip(Y.T, losses, strict=True):
+            self.normals.append(Normal(X, y, loss.slack, self.normals[0] if self.normals else None))
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
-        """Starts from the samples that were inside the margin at the end of the step before, and needs no B."""
-        W, T = np.empty((len(rows), self.Y.shape[1])), np.empty_like(self.Y)
-        factors = [Factor.empty()] * self.Y.shape[1]
-        todo = list(range(self.Y.shape[1]))
+        """Starts from the sides on which the samples were at the end of the step before, and needs no B."""
+        W, T, factors = self._minimise(rows, X, d)
+        A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
+        # X'B without another pass over X.
+        G = np.stack([n.h[rows] - n.H[np.ix_(rows, rows)] @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
+        price = sum(loss.price(t) for loss, t in zip(self.losses, T.T, strict=True))
+        return Inner(W, self.Y * A, G, price, FeatureCurvature(self.normals, factors, rows, d))
+
+    def _minimise(
+        self, rows: Ints, X: Design, d: Floats, start: tuple[Floats, Floats] | None = None
+    ) -> tuple[Floats, Floats, list[Factor]]:
+        """W, the margins t, and the factors of Newton's matrices; from W and t, or from the sides alone."""
+        n_columns = self.Y.shape[1]
+        W, T = (np.empty((len(rows), n_columns)), np.empty_like(self.Y)) if start is None else start
+        factors, todo = [Factor.empty()] * n_columns, list(range(n_columns))
         for step in range(self.max_newton):
+            self.newton_steps = step + 1
             target = np.empty((len(rows), len(todo)))
             for k, j in enumerate(todo):
                 target[:, k], factors[j] = _newton_point(self.normals[j], rows, d)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
-                settled = np.array_equal(self._inside(reached[:, k]), self.normals[j].inside)
+                normal, loss = self.normals[j], self.losses[j]
+                free = loss.free(reached[:, k])
+                at_zero = loss.at_zero(free, reached[:, k])
+                settled = np.array_equal(free, normal.free) and np.array_equal(at_zero, normal.at_zero)
                 length = 1.0
-                if step > 0 and not settled:
-                    length = self._length(j, d, W[:, j], target[:, k], T[:, j], reached[:, k])
-                W[:, j] = target[:, k] if length == 1 else W[:, j] + length * (target[:, k] - W[:, j])
-                T[:, j] = reached[:, k] if length == 1 else T[:, j] + length * (reached[:, k] - T[:, j])
-                if not settled:
-                    self.normals[j].move(self.X, self.Y[:, j], self.slack[:, j], self._inside(T[:, j]))
-                    if length > 0:
-                        unsettled.append(j)
+                if not settled and (step > 0 or start is not None):
+                    length = _length(loss, d, W[:, j], target[:, k], T[:, j], reached[:, k])
+                if length == 1:
+                    W[:, j], T[:, j] = target[:, k], reached[:, k]
+                else:
+                    W[:, j] += length * (target[:, k] - W[:, j])
+                    T[:, j] += length * (reached[:, k] - T[:, j])
+                    free = loss.free(T[:, j])
+                    at_zero = loss.at_zero(free, T[:, j])
+                normal.move(free, at_zero)
+                if not settled and length > 0:
+                    unsettled.append(j)
             todo = unsettled
             if not todo:
                 break
-        B = self.Y * self._violation(T) / self.slack
-        # X'B without another pass over X: only samples inside the margin have multipliers.
-        G = np.stack([(n.h[rows] - n.H[rows][:, rows] @ w) for n, w in zip(self.normals, W.T, strict=True)], axis=1)
-        price = 0.5 * float(np.sum(self.slack * B**2))
-        return Inner(W, B, G, price, FeatureCurvature(self.normals, factors, rows, d))
-
-    def _inside(self, margins: Floats) -> Bools:
-        return margins < 1 if self.hinge else np.ones(len(margins), dtype=bool)
-
-    def _violation(self, margins: Floats) -> Floats:
-        return np.maximum(1 - margins, 0.0) if self.hinge else 1 - margins
-
-    def _length(self, j: int, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
-        """The best step from w towards Newton's point, at most 1; 0 if there is nothing left to gain."""
-        move, change, slack = target - w, reached - t, self.slack[:, j]
-        inertia, bend = float(np.sum(w * move / d)), float(np.sum(move**2 / d))
-
-        def slope(length: float) -> float:
-            return inertia + length * bend - float(np.sum(self._violation(t + length * change) * change / slack))
-
-        value = float(np.sum(w**2 / d)) + float(np.sum(self._violation(t) ** 2 / slack))
-        if -slope(0.0) <= STILL * value:
-            return 0.0
-        if slope(1.0) <= 0:
-            return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-        return (low + high) / 2
+        return W, T, factors
 
 
 def _newton_point(normal: Normal, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
@@ -140,6 +165,26 @@ def _newton_point(normal: Normal, rows: Ints, d: Floats) -> tuple[Floats, Factor
     root = np.sqrt(d)
     factor = factorise(root[:, None] * normal.H[np.ix_(rows, rows)] * root, 1.0)
     return root * factor.solve(root * normal.h[rows]), factor
+
+
+def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
+    """The best step from w towards Newton's point, at most 1; 0 if there is nothing left to gain."""
+    move, change = target - w, reached - t
+    inertia, bend = float(np.sum(w * move / d)), float(np.sum(move**2 / d))
+
+    def slope(length: float) -> float:
+        return inertia + length * bend - float(np.sum(loss.multipliers(t + length * change) * change))
+
+    value = float(np.sum(w**2 / d)) + float(np.sum(np.abs(loss.multipliers(t) * (1 - t))))
+    if -slope(0.0) <= STILL * value:
+        return 0.0
+    if slope(1.0) <= 0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
+    return (low + high) / 2
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
-from dsofs.solvers.separability import default_slack, even_weights, find_conflicts
+from dsofs.solvers.separability import default_C, even_weights, find_conflicts
 
 STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}
 
@@ -28,7 +28,7 @@ def solve_joint(
     solution = run(problem, weights=weights, survival=survival)
     if solution is None and weights is not None:
         solution = run(problem)  # the rows to start from are too few, which says nothing about the others
-    if solution is None and problem.slack is not None:
+    if solution is None and problem.C is not None:
         raise ValueError(
             "The 'C' parameter is too large for classes that cannot be separated: lower it, or leave it None."
         )
@@ -48,10 +48,10 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
             return solution
     solution = None
     if relaxed.any() and problem.constraint == "margin":
-        solution = run(problem.with_slack(default_slack(problem, relaxed)))
+        solution = run(problem.with_C(default_C(problem, relaxed)))
     if solution is None:
         # X W = Y has no solution, or a class can be separated by less than floating point can tell.
-        solution = run(problem.with_slack(default_slack(problem, np.ones_like(relaxed))))
+        solution = run(problem.with_C(default_C(problem, np.ones_like(relaxed))))
     assert solution is not None, "a problem with slack for all classes has a solution"
     status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dsofs.arrays.design import Design
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.features import FeatureSpace
+from dsofs.solvers.features import FeatureSpace, Loss
 from dsofs.solvers.gram import GramSpace
+from dsofs.solvers.hinge import HingeGram, HingeSpace
 from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 from dsofs.solvers.support import SupportVectors
 
@@ -38,15 +40,21 @@ class MarginStep:
 
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     """The m x m Gram matrix while m <= n; beyond that, features where there is slack and support vectors where not."""
-    every = np.arange(problem.Y.shape[1])
-    if problem.X.n_samples <= problem.X.n_columns:
-        return [(every, GramSpace(problem.Y, problem.slack))]
-    soft = every[:0] if problem.slack is None else every[(problem.slack > 0).all(axis=0)]
-    hard = np.setdiff1d(every, soft)
+    X, Y, C = problem.X, problem.Y, problem.C
+    soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
+    tall, hinge = X.n_samples > X.n_columns, problem.loss == "hinge"
+    if not tall and not (hinge and len(soft)):
+        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack))]
     solvers: list[tuple[Ints, InnerSolver]] = []
-    if len(soft):
-        assert problem.slack is not None
-        solvers.append((soft, FeatureSpace(problem.X, problem.Y[:, soft], problem.slack[:, soft])))
     if len(hard):
-        solvers.append((hard, SupportVectors(problem.X, problem.Y[:, hard])))
+        solvers.append((hard, SupportVectors(X, Y[:, hard]) if tall else GramSpace(Y[:, hard], None)))
+    if len(soft):
+        assert C is not None
+        solvers.append((soft, _soft_solver(X, Y[:, soft], C[:, soft], tall, hinge)))
     return solvers
+
+
+def _soft_solver(X: Design, Y: Floats, C: Floats, tall: bool, hinge: bool) -> InnerSolver:
+    if not hinge:
+        return FeatureSpace(X, Y, [Loss(1 / price) for price in C.T])
+    return HingeSpace(X, Y, C) if tall else HingeGram(Y, C)

@@ -92,7 +92,7 @@ def _status(history: History, tol: float, max_iter: int, rest: float) -> Status 
 
 def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | None:
     """Whether all rows are on their way to zero, which only slack allows."""
-    if problem.slack is not None and point.norms.max() <= COLLAPSED * survival.largest:
+    if problem.C is not None and point.norms.max() <= COLLAPSED * survival.largest:
         return Status.ZERO
     return None
 

@@ -98,11 +98,11 @@ def even_weights(problem: Problem) -> Floats:
     return 1.0 / np.maximum(size, np.finfo(float).tiny) ** 2
 
 
-def default_slack(problem: Problem, relaxed: Bools) -> Floats:
-    """1/C for the columns ``relaxed``, 0 (a hard margin) for the others."""
+def default_C(problem: Problem, relaxed: Bools) -> Floats:
+    """C for the columns ``relaxed``, infinity (a hard margin) for the others."""
     entry = float(problem.norms(problem.X.tdot(problem.Y)).max())
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
     entry = max(entry, UNCORRELATED * float(problem.X.column_norms().max()) * len(problem.Y) ** 0.5)
-    slack = np.zeros_like(problem.Y)
-    slack[:, relaxed] = entry / DEFAULT_C
-    return slack if problem.importance is None else slack / problem.importance[:, None]
+    C = np.full_like(problem.Y, np.inf)
+    C[:, relaxed] = DEFAULT_C / entry
+    return C if problem.importance is None else C * problem.importance[:, None]

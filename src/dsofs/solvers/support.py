@@ -11,7 +11,7 @@ import numpy as np
 from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import Factor
 from dsofs.arrays.types import Floats, Ints
-from dsofs.solvers.features import FeatureSpace
+from dsofs.solvers.features import FeatureSpace, Loss
 from dsofs.solvers.gram import SOLVED, SampleCurvature
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Inner
@@ -29,9 +29,9 @@ class SupportVectors:
     def __init__(self, X: Design, Y: Floats, d: Floats | None = None) -> None:
         self.Y = Y
         d = np.ones(X.n_columns) if d is None else d
-        slack = np.full_like(Y, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples)
-        rows = np.arange(X.n_columns)
-        soft = FeatureSpace(X, Y, slack, max_newton=FIRST_STEPS).solve(rows, X, d, None)
+        loss = Loss(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
+        features = FeatureSpace(X, Y, [loss] * Y.shape[1], max_newton=FIRST_STEPS)
+        soft = features.solve(np.arange(X.n_columns), X, d, None)
         self.near = [_smallest(t, min(2 * X.n_columns, int(np.count_nonzero(t < NEAR)))) for t in (Y * X.dot(soft.W)).T]
         self.first = soft.B
 

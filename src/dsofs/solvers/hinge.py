@@ -1,0 +1,146 @@
+"""Plain hinge slack, C sum xi: multipliers are clipped at C.
+
+    a(t) = clip(c + (1 - t) / s, 0, C)
+
+For c = a this is the hinge itself, whatever s; so c follows a (the proximal point method), in few rounds if s is small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsofs.arrays.design import Block, Design
+from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.solvers.features import FeatureSpace, Loss
+from dsofs.solvers.gram import SampleCurvature
+from dsofs.solvers.nnqp import PROXIMAL
+from dsofs.solvers.point import Inner
+
+# s goes down from 1/C, where a(t) slopes over the whole margin, or from this part of ||x||^2 if that is more
+FIRST_SLACK = 1e-2
+LEAST_SLACK = 1e-5  # in units of 1/C
+# What s is multiplied by from round to round, if the last one took few, some or many of Newton's steps.
+HARDEN, KEEP, SOFTEN = (0.4, 10), (1.0, 30), 2.5
+MAX_ROUNDS = 100
+REFINEMENTS = 3
+AGREED = 1e-7  # a and c agree if the margins they stand for differ by no more
+
+
+class HingeLoss(Loss):
+    """One class, with the ceiling C of each sample."""
+
+    def __init__(self, ceiling: Floats, size: float) -> None:
+        super().__init__(max(1.0, FIRST_SLACK * size * float(ceiling.max())) / ceiling)
+        self.ceiling, self.center = ceiling, np.zeros(len(ceiling))
+
+    @property
+    def hardness(self) -> float:
+        """s in units of 1/C."""
+        return float(self.slack[0] * self.ceiling[0])
+
+    def multipliers(self, t: Floats) -> Floats:
+        return np.clip(self.center + (1 - t) / self.slack, 0.0, self.ceiling)
+
+    def free(self, t: Floats) -> Bools:
+        a = self.center + (1 - t) / self.slack
+        return (a > 0) & (a < self.ceiling)
+
+    def at_zero(self, free: Bools, t: Floats) -> Floats:
+        return np.where(free, self.center + 1 / self.slack, self.multipliers(t))
+
+    def sloping(self) -> Bools:
+        """The samples on the margin, once the multipliers are right."""
+        return (self.center > 0) & (self.center < self.ceiling)
+
+    def disagreement(self, a: Floats) -> float:
+        return float(np.max(np.abs(a - self.center) * self.slack))
+
+    def price(self, t: Floats) -> float:
+        return float(np.sum(self.ceiling * np.maximum(1 - t, 0.0)))
+
+
+class HingeSpace(FeatureSpace):
+    """Some columns of Y with hinge slack, in the space of the features."""
+
+    def __init__(self, X: Design, Y: Floats, ceiling: Floats) -> None:
+        size = float(np.sum(X.column_norms() ** 2)) / X.n_samples
+        self.hinges = [HingeLoss(C, size) for C in ceiling.T]
+        super().__init__(X, Y, list(self.hinges))
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
+        """Starts from where it ended the last time, and needs no B."""
+        A = self.multipliers(rows, X, d)
+        B, factors = self.Y * A, []
+        for j, loss in enumerate(self.hinges):
+            y, free = self.Y[:, j], np.flatnonzero(loss.sloping())
+            block = X.samples(free)
+            pull = block.dot(d[:, None] * X.tdot(np.where(loss.sloping(), 0.0, B[:, j])[:, None]))[:, 0]
+            B[free, j], factor = _on_the_margin(block.gram(d), y[free] - pull, B[free, j], loss.ceiling[free])
+            factors.append(Factor(free, factor.L))
+        G = X.tdot(B)
+        W = d[:, None] * G
+        price = sum(loss.price(t) for loss, t in zip(self.hinges, (self.Y * X.dot(W)).T, strict=True))
+        return Inner(W, B, G, price, SampleCurvature(X, factors))
+
+    def multipliers(self, rows: Ints, X: Design, d: Floats) -> Floats:
+        """a of all samples and columns, as good as the proximal point method gives it."""
+        start = None
+        for _ in range(MAX_ROUNDS):
+            W, T, _ = self._minimise(rows, X, d, start)
+            A = np.stack([loss.multipliers(t) for loss, t in zip(self.hinges, T.T, strict=True)], axis=1)
+            agreed = all(loss.disagreement(a) <= AGREED for loss, a in zip(self.hinges, A.T, strict=True))
+            harden = next((factor for factor, steps in (HARDEN, KEEP) if self.newton_steps <= steps), SOFTEN)
+            for j, loss in enumerate(self.hinges):
+                self.follow(j, A[:, j], T[:, j], max(harden, LEAST_SLACK / loss.hardness))
+            if agreed:
+                break
+            start = W, T
+        return A
+
+    def follow(self, j: int, a: Floats, t: Floats, harden: float) -> None:
+        """Let the center of a loss follow a, and make s smaller."""
+        loss, normal = self.hinges[j], self.normals[j]
+        loss.center, loss.slack = a, harden * loss.slack
+        normal.harden(harden)
+        free = loss.free(t)
+        normal.move(free, loss.at_zero(free, t))
+
+
+class HingeGram:
+    """Some columns of Y with hinge slack, for m <= n: the samples are taken as the rows of L, where K = L L'."""
+
+    def __init__(self, Y: Floats, ceiling: Floats) -> None:
+        self.Y, self.ceiling = Y, ceiling
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        K = X.gram(d)
+        rho = PROXIMAL * float(np.trace(K)) / len(K)
+        try:
+            samples = Block(np.tril(factorise(K, rho).L))
+        except np.linalg.LinAlgError:
+            return None
+        space = HingeSpace(samples, self.Y, self.ceiling)
+        if B is not None and B.any():
+            for j, b in enumerate(B.T):
+                space.follow(j, np.abs(b), np.ones(len(b)), LEAST_SLACK / space.hinges[j].hardness)
+        B, factors = self.Y * space.multipliers(np.arange(len(K)), samples, np.ones(len(K))), []
+        for j, loss in enumerate(space.hinges):
+            free = np.flatnonzero(loss.sloping())
+            pull = (K @ np.where(loss.sloping(), 0.0, B[:, j]))[free]
+            K_free = K.take(free, 0).take(free, 1)
+            B[free, j], factor = _on_the_margin(K_free, self.Y[free, j] - pull, B[free, j], loss.ceiling[free])
+            factors.append(Factor(free, factor.L))
+        price = float(np.sum(self.ceiling * np.maximum(1 - self.Y * (K @ B), 0.0)))
+        G = X.tdot(B)
+        return Inner(d[:, None] * G, B, G, price, SampleCurvature(X, factors))
+
+
+def _on_the_margin(K: Floats, target: Floats, b: Floats, ceiling: Floats) -> tuple[Floats, Factor]:
+    """K b = target to the last digit for the samples on the margin; b as it was if that leaves 0 or the ceiling."""
+    factor = factorise(K, PROXIMAL * float(np.trace(K)) / max(len(K), 1))
+    exact = b
+    for _ in range(REFINEMENTS):
+        exact = exact + factor.solve(target - K @ exact)
+    inside = (exact * np.sign(b) >= 0).all() and (np.abs(exact) <= ceiling).all()
+    return (exact if inside else b), factor
