@@ -60,9 +60,16 @@ def test_one_standard_error_takes_fewer_features():
 def test_cost_of_slack_is_tuned_too(data):
     X, y = data
     fit = DSOSelectorCV(ps=(1.0,), Cs=(0.01, 1.0, None), cv=3).fit(X, y)
-    assert [step["C"] for step in fit.path_] == [0.01, 1.0, None]
-    assert fit.objective_ == DSOSelector(C=fit.best_C_).fit(X, y).objective_
+    assert [step["C"] for step in fit.path_] == [None, 1.0, 0.01]
+    for step in fit.path_:  # each starts where the one before ended, and reaches the same optimum as from afar
+        assert step["objective"] == pytest.approx(DSOSelector(C=step["C"]).fit(X, y).objective_, rel=2e-3)
     assert len({step["objective"] for step in fit.path_}) == 3
+
+
+def test_a_price_at_which_all_rows_are_zero_does_not_stop_the_path(data):
+    X, y = data
+    fit = DSOSelectorCV(ps=(1.0, 0.5), Cs=(1e-6, 1.0), cv=2).fit(X, y)
+    assert [step["status"] for step in fit.path_] == ["converged", "converged", "converged", "zero"]
 
 
 def test_scoring_estimator_splitter_and_jobs(data):

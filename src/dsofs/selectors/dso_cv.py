@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
-from dsofs.problem import Problem, Solution
+from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.dso_fit import DSO_RULES, TrainingData, prepare, publish, training_data, warn_about
@@ -49,10 +49,10 @@ class PathPoint:
 class DSOSelectorCV(RankedSelector):
     """:class:`DSOSelector` with p, C and the number of features chosen by cross-validation.
 
-    Within each fold the values of p are solved as one path, from the largest down, each starting where the last one
-    ended: only the first works on all rows, and their Gram matrices are computed once for the whole path. The final fit
-    on all data follows the same path, so it need not equal a cold ``DSOSelector(p=best_p_)``. Folds share nothing, so
-    that nothing leaks.
+    Within each fold the values of C and p are solved as one path: C from hard margins down to the cheapest slack, for
+    each C the values of p from the largest down, each starting where its neighbour ended. Only the first works on all
+    rows. The final fit on all data follows the same path, so it need not equal a cold ``DSOSelector(p=best_p_)``.
+    Folds share nothing, so that nothing leaks.
 
     Parameters
     ----------
@@ -173,29 +173,29 @@ class DSOSelectorCV(RankedSelector):
         return sorted({float(p) for p in self.ps}, reverse=True)
 
     def _Cs(self) -> list[float | None]:
-        return [None] if self.Cs is None else list(self.Cs)
+        """Hard margins first, then from the dearest slack down: fewer and fewer rows."""
+        return [None] if self.Cs is None else sorted(set(self.Cs), key=lambda C: -np.inf if C is None else -C)
 
     def _ks(self) -> list[int]:
         wanted = [self._n_selected(self.n_features_in_)] if self.ks is None else self.ks
         return [min(int(k), self.n_features_in_) for k in wanted]
 
     def _path(self, data: TrainingData) -> Iterator[PathPoint]:
-        """Solve every (C, p), each p starting from the solution of the one before."""
+        """Solve every (C, p), each p from the solution of the one before, the first p from that of the C before."""
+        first: PathPoint | None = None
         for C in self._Cs():
-            weights, survival = None, None
+            last = first
             for p in self._ps():
                 problem = data.problem(p, C)
+                weights, survival = _start(last, p)
                 solution = solve(
                     problem, self.solver, tol=self.tol, max_iter=self.max_iter, weights=weights, survival=survival,
                     verbose=self.verbose,
                 )  # fmt: skip
                 scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
-                yield PathPoint(C, p, problem, solution, scores, ranking)
-                if p > 1:
-                    continue  # above 1 no row is zero: the next p is better off with a cold start
-                following = [q for q in self._ps() if q < p]
-                if following:
-                    weights, survival = plain_weights(problem.norms(solution.W), following[0]), solution.survival
+                last = PathPoint(C, p, problem, solution, scores, ranking)
+                first = last if p == self._ps()[0] else first
+                yield last
 
     def _choose(self, settings: list[tuple[float | None, float, int]], scores: Floats) -> None:
         """Best mean score; ties go to fewer features, then to the larger p."""
@@ -239,6 +239,13 @@ class DSOSelectorCV(RankedSelector):
         if chosen and self.n_features_to_select == self._n_features_at_fit:
             return int(self.best_k_)
         return super()._n_selected(n_features)
+
+
+def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival | None]:
+    """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
+    if point is None or point.p > 1 or point.solution.status is Status.ZERO:
+        return None, None
+    return plain_weights(point.problem.norms(point.solution.W), p), point.solution.survival
 
 
 def _check_entry(estimator: DSOSelectorCV, name: str, rule: Rule, value: Any) -> None:
