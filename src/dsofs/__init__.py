@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dsofs.selectors.dso import DSOSelector as DSOSelector
     from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
     from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
+    from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
 
 __version__ = "0.1.0"
 
@@ -18,6 +19,7 @@ _HOME = {
     "DSOSelector": "dsofs.selectors.dso",
     "DSOClassifier": "dsofs.selectors.dso_classifier",
     "DSOSelectorCV": "dsofs.selectors.dso_cv",
+    "MRMRSelector": "dsofs.selectors.mrmr",
     "lrp_norm": "dsofs.arrays.norms",
 }
 

@@ -47,6 +47,24 @@ def rank_features(problem: Problem, solution: Solution, rule: str, kept: Ints, n
     return scores, ranks(scores, tie_break, constant)
 
 
+def two_tier_scores(chosen: Floats, rest: Floats) -> Floats:
+    """Scores in [0, 2] of a method that chooses some features and says less about the others.
+
+    Features of positive ``chosen`` score 1 plus its share of the largest; those of 0 score the share of ``rest`` in its
+    largest.
+    """
+    tiny = np.finfo(np.float64).tiny
+    share, below = chosen / max(chosen.max(initial=0.0), tiny), rest / max(rest.max(initial=0.0), tiny)
+    return np.where(chosen > 0, 1 + share, below)
+
+
+def rank_kept(kept_scores: Floats, kept: Ints, n_features: int, *, worst: float = 0.0) -> tuple[Floats, Ints]:
+    """Scores and ranks of all features from the scores of those in ``kept``; the others score ``worst``, come last."""
+    scores, last = np.full(n_features, worst), np.ones(n_features, dtype=bool)
+    scores[kept], last[kept] = kept_scores, False
+    return scores, ranks(scores, np.zeros(n_features), last)
+
+
 def ranks(scores: Floats, tie_break: Floats, last: Bools) -> Ints:
     """A permutation of 1..n: by score, then by ``tie_break``, then by position; ``last`` after all others."""
     order = np.lexsort((-tie_break, -scores, last))

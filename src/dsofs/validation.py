@@ -97,6 +97,30 @@ def check_X_y(estimator: BaseEstimator, X: AnyArray, y: AnyArray) -> tuple[AnyAr
     return X_checked, codes.astype(np.intp), classes
 
 
+def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
+    """Refuse numbers that are not whole where they are to be read as codes of states."""
+    values = X.tocoo() if sparse.issparse(X) else X
+    broken = np.flatnonzero(np.modf(values.data if sparse.issparse(X) else values)[0])
+    if not len(broken):
+        return
+    if sparse.issparse(X):
+        column, value = values.col[broken[0]], values.data[broken[0]]
+    else:
+        column, value = broken[0] % X.shape[1], X.flat[broken[0]]
+    raise ValueError(
+        f"{type(estimator).__name__} with discretize=None reads X as codes, and {column_name(estimator, int(column))} "
+        f"holds {value}. Give whole numbers, or discretize='std' or 'quantile'."
+    )
+
+
+def check_varies(estimator: BaseEstimator, kept: Ints, n_features: int) -> None:
+    """Refuse X if no feature is left in ``kept``, those that are not constant."""
+    if not len(kept):
+        raise ValueError(
+            f"{type(estimator).__name__} cannot select from X: all of its {n_features} feature(s) are constant."
+        )
+
+
 def column_name(estimator: BaseEstimator, index: int) -> str:
     """The column's name if X came with names, else its number."""
     names = getattr(estimator, "feature_names_in_", None)

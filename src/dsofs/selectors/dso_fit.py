@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dsofs.arrays import Design, as_design, moments
 from dsofs.arrays.memory import DOUBLE, fit_bytes, refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import RANKINGS
 from dsofs.solvers import SOLVERS
@@ -26,6 +27,7 @@ from dsofs.validation import (
     Rule,
     check_groups,
     check_parameters,
+    check_varies,
     check_X_y,
     integer,
     options,
@@ -76,8 +78,7 @@ class TrainingData:
     @property
     def Y(self) -> Floats:
         """One column of +1 / -1 per class; for two classes one column, +1 for the second."""
-        Y = np.where(self.codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
-        return Y[:, 1:] if len(self.classes) == 2 else Y
+        return one_versus_rest(self.codes, len(self.classes))
 
     def problem(self, p: float, C: float | None) -> Problem:
         Y = self.Y
@@ -105,8 +106,7 @@ def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray)
     if not estimator.standardize and np.abs(stats.mean).max() + stats.scale.max() > LARGEST:
         raise ValueError(f"{owner} cannot square the values of X: they are too large. Use standardize=True.")
     design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
-    if not len(design.kept):
-        raise ValueError(f"{owner} cannot select from X: all of its {n} feature(s) are constant.")
+    check_varies(estimator, design.kept, n)
     groups = _row_groups(estimator, design.kept, n)
     importance = sample_importance(estimator.class_weight, classes, codes)
     return TrainingData(
