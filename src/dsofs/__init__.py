@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
     from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
     from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
+    from dsofs.selectors.relieff import ReliefFSelector as ReliefFSelector
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ _HOME = {
     "DSOSelector": "dsofs.selectors.dso",
     "DSOClassifier": "dsofs.selectors.dso_classifier",
     "DSOSelectorCV": "dsofs.selectors.dso_cv",
+    "ReliefFSelector": "dsofs.selectors.relieff",
     "MRMRSelector": "dsofs.selectors.mrmr",
     "lrp_norm": "dsofs.arrays.norms",
 }

@@ -14,7 +14,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,34 @@ def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> Non
             raise ValueError(f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead.")
 
 
-def check_X_y(estimator: BaseEstimator, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Ints, np.ndarray]:
+def check_X_y(
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False
+) -> tuple[AnyArray, Ints, np.ndarray]:
     """Numeric, finite X (dense or sparse, its float dtype kept), class codes 0..c-1, and the classes."""
+    X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
+        )
+    return X, codes.astype(np.intp), classes
+
+
+def check_X_target(
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False
+) -> tuple[AnyArray, Floats]:
+    """Numeric, finite X as for ``check_X_y``, and a finite target that is not constant."""
+    X, y = _numeric(estimator, X, y, allow_nan=allow_nan, y_numeric=True)
+    y = np.asarray(y, dtype=np.float64)
+    if np.ptp(y) == 0:
+        raise ValueError(f"{type(estimator).__name__} needs a target that varies; all values of y are {y[0]:g}.")
+    return X, y
+
+
+def _numeric(
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool, y_numeric: bool = False
+) -> tuple[AnyArray, np.ndarray]:
     try:
         X_checked, y = validate_data(
             estimator,
@@ -83,18 +109,13 @@ def check_X_y(estimator: BaseEstimator, X: AnyArray, y: AnyArray) -> tuple[AnyAr
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
             ensure_min_samples=2,
+            y_numeric=y_numeric,
         )
     except (ValueError, TypeError) as error:
         _explain_text(estimator, X, error)
         raise
-    _check_finite(estimator, X_checked)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
-        )
-    return X_checked, codes.astype(np.intp), classes
+    _check_finite(estimator, X_checked, allow_nan=allow_nan)
+    return X_checked, y
 
 
 def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
@@ -153,17 +174,22 @@ def _reads_as_number(text: str) -> bool:
     return True
 
 
-def _check_finite(estimator: BaseEstimator, X: AnyArray) -> None:
+def _not_finite(values: np.ndarray) -> np.ndarray:
+    return ~np.isfinite(values)
+
+
+def _check_finite(estimator: BaseEstimator, X: AnyArray, *, allow_nan: bool = False) -> None:
     values = X.data if sparse.issparse(X) else X
+    refused = np.isinf if allow_nan else _not_finite
     with np.errstate(all="ignore"):
         if np.isfinite(np.sum(values, dtype=np.float64)):
             return
     if sparse.issparse(X):
         coo = X.tocoo()
-        bad = ~np.isfinite(coo.data)
+        bad = refused(coo.data)
         rows, columns, found = coo.row[bad], coo.col[bad], coo.data[bad]
     else:
-        rows, columns = np.nonzero(~np.isfinite(X))
+        rows, columns = np.nonzero(refused(X))
         found = X[rows, columns]
     if not len(rows):
         return
@@ -186,6 +212,26 @@ def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features:
             f"({n_features}). Got shape {labels.shape} instead."
         )
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def check_categorical(estimator: BaseEstimator, categorical_features: AnyArray | None, n_features: int) -> Bools:
+    """A mask of the categorical features from a mask, positions or names."""
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None or len(categorical_features) == 0:
+        return mask
+    given = np.asarray(categorical_features)
+    names = getattr(estimator, "feature_names_in_", None)
+    if given.dtype.kind in "OU" and names is not None and np.isin(given.astype(object), names).all():
+        return np.isin(names, given.astype(object))
+    if given.dtype == bool and given.shape == (n_features,):
+        return given
+    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n_features) & (given < n_features)).all():
+        mask[given] = True
+        return mask
+    raise ValueError(
+        f"The 'categorical_features' parameter of {type(estimator).__name__} must be a mask of {n_features} features, "
+        f"positions among them, or names of columns of X. Got {categorical_features!r} instead."
+    )
 
 
 def sample_importance(class_weight: Any, classes: np.ndarray, codes: Ints) -> Floats | None:

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV, MRMRSelector
+from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV, MRMRSelector, ReliefFSelector
 
 # The checks fit data that cannot be separated, and fewer columns than the default asks for: both warn, as they should.
 pytestmark = [
@@ -29,6 +29,9 @@ ESTIMATORS = [
     MRMRSelector(2, scheme="MIQ", discretize="quantile", n_bins=4),
     MRMRSelector(0.5, scheme="FCD"),
     MRMRSelector(None, scheme="FCQ"),
+    ReliefFSelector(),
+    ReliefFSelector(0.5, n_neighbors=2, n_samples=0.5, random_state=0, n_jobs=2),
+    ReliefFSelector(2, task="regression"),
 ]
 
 

@@ -1,0 +1,133 @@
+"""How far samples are apart, feature by feature and over all features: diff_f(i, j) in [0, 1].
+
+* A number: |x_i - x_j| over the range of the feature.
+* A category: 0 if equal, 1 if not. Its indicator columns, halved, have that as the sum of their differences, so a
+  category is a few more columns of numbers.
+* A missing value: the difference to be expected, see ``missing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array, issparse, triu
+
+from dsofs.arrays.design import chunk_columns
+from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
+from dsofs.arrays.standard import CONSTANT
+from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.baselines.kernels import choose_kernels
+from dsofs.baselines.missing import ExpectedDifferences
+
+TILE = 32  # samples that are compared with all others while they stay in the cache
+
+
+class Differences:
+    """The differences of X (dense or sparse, NaN where a value is missing), a few columns at a time."""
+
+    def __init__(self, X: AnyArray, categorical: Bools, groups: Ints, n_threads: int = 1) -> None:
+        self.X = csc_array(X) if issparse(X) else X
+        self.categorical, self.groups, self.n_threads = categorical, groups, n_threads
+        self.n_samples, self.n_features = X.shape
+        self._measure_columns()
+        complete, step = self.kept[~self.incomplete[self.kept]], chunk_columns(self.n_samples)
+        self._parts = [complete[first : first + step] for first in range(0, len(complete), step)]
+        self._held: dict[int, tuple[Floats, Ints]] = {}
+        self._hold = DOUBLE * self.n_samples * len(complete) <= BLOCK_BYTES
+        self.kernels = choose_kernels(float(self.n_samples) ** 2 * self.n_features)
+
+    def distances(self, rows: Ints) -> Floats:
+        """sum_f diff_f(i, j) for i in ``rows`` and every j."""
+        D = np.zeros((len(rows), self.n_samples))
+        symmetric = np.array_equal(rows, np.arange(self.n_samples))
+        for number in range(len(self._parts)):
+            Z, _ = self._piece(number)
+
+            def add_tile(first: int, Z: Floats = Z) -> None:
+                tile, start = slice(first, first + TILE), first if symmetric else 0
+                D[tile, start:] += self.kernels.manhattan(Z[rows[tile]], Z[start:])
+
+            self._in_threads(add_tile, range(0, len(rows), TILE))
+        if symmetric:
+            D = np.triu(D) + np.triu(D, 1).T
+        for feature in self._features_with_gaps():
+            D += self._expected(feature).of(rows)
+        return D
+
+    def weighted_sums(self, S: csr_array) -> Floats:
+        """sum_ij S_ij diff_f(i, j) for every feature f."""
+        total = np.zeros(self.n_features)
+        pairs = csr_array(triu(S + S.T))  # a difference is symmetric: each pair once
+
+        def add_piece(number: int) -> None:
+            Z, owners = self._piece(number)
+            np.add.at(total, owners, self.kernels.weighted_differences(Z, pairs))
+
+        def add_feature(feature: int) -> None:
+            total[feature] = self._expected(feature).weighted_sum(pairs)
+
+        self._in_threads(add_piece, range(len(self._parts)))
+        self._in_threads(add_feature, self._features_with_gaps())
+        return total
+
+    def _measure_columns(self) -> None:
+        """Ranges, which features vary (``kept``), and which have missing values."""
+        self.low, self.half_range = np.zeros(self.n_features), np.ones(self.n_features)
+        self.incomplete, varies = np.zeros((2, self.n_features), dtype=bool)
+        step = chunk_columns(self.n_samples)
+        for first in range(0, self.n_features, step):
+            part = slice(first, first + step)
+            x = self._columns(part)
+            missing = np.isnan(x)
+            low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
+            self.low[part], self.half_range[part] = low, high / 2 - low / 2  # the range itself could overflow
+            self.incomplete[part] = missing.any(axis=0)
+            varies[part] = self.half_range[part] > CONSTANT * np.maximum(np.abs(low), np.abs(high))
+        self.kept = np.flatnonzero(varies)
+
+    def _columns(self, part: slice | Ints) -> Floats:
+        columns = self.X[:, part]
+        return np.asarray(columns.toarray() if issparse(columns) else columns, dtype=np.float64)
+
+    def _scaled(self, part: Ints) -> Floats:
+        """Numbers from 0 to 1."""
+        return (self._columns(part) / 2 - self.low[part] / 2) / self.half_range[part]
+
+    def _piece(self, number: int) -> tuple[Floats, Ints]:
+        """Columns whose absolute differences add up to those of some features, and the feature each belongs to."""
+        if number in self._held:
+            return self._held[number]
+        part = self._parts[number]
+        Z, owners = self._scaled(part), part
+        categorical = self.categorical[part]
+        if categorical.any():
+            states = [halved_indicators(column) for column in Z[:, categorical].T]
+            Z = np.column_stack([Z[:, ~categorical], *states])
+            n_columns = [block.shape[1] for block in states]
+            owners = np.concatenate([part[~categorical], np.repeat(part[categorical], n_columns)])
+        piece = np.ascontiguousarray(Z), owners
+        if self._hold:
+            self._held[number] = piece
+        return piece
+
+    def _features_with_gaps(self) -> Ints:
+        return self.kept[self.incomplete[self.kept]]
+
+    def _expected(self, feature: int) -> ExpectedDifferences:
+        x = self._scaled(np.array([feature]))[:, 0]
+        return ExpectedDifferences(x, bool(self.categorical[feature]), self.groups)
+
+    def _in_threads(self, work: Callable[[int], None], items: Iterable[int]) -> None:
+        """The loops release Python's lock, so threads run side by side on the same data."""
+        if self.n_threads == 1:
+            for item in items:
+                work(item)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            list(pool.map(work, items))
+
+
+def halved_indicators(x: Floats) -> Floats:
+    return 0.5 * (x[:, None] == np.unique(x))
