@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dsofs.selectors.dso import DSOSelector as DSOSelector
     from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
     from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
+    from dsofs.selectors.lasso import LassoSelector as LassoSelector
     from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
     from dsofs.selectors.relieff import ReliefFSelector as ReliefFSelector
 
@@ -20,6 +21,7 @@ _HOME = {
     "DSOSelector": "dsofs.selectors.dso",
     "DSOClassifier": "dsofs.selectors.dso_classifier",
     "DSOSelectorCV": "dsofs.selectors.dso_cv",
+    "LassoSelector": "dsofs.selectors.lasso",
     "ReliefFSelector": "dsofs.selectors.relieff",
     "MRMRSelector": "dsofs.selectors.mrmr",
     "lrp_norm": "dsofs.arrays.norms",

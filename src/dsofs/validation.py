@@ -16,6 +16,8 @@ from sklearn.utils.validation import validate_data
 
 from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 
+LARGEST = 1e100  # products of two such numbers and their sums are still finite
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -132,6 +134,22 @@ def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
         f"{type(estimator).__name__} with discretize=None reads X as codes, and {column_name(estimator, int(column))} "
         f"holds {value}. Give whole numbers, or discretize='std' or 'quantile'."
     )
+
+
+def check_positive(estimator: BaseEstimator, name: str, values: AnyArray) -> Floats:
+    """A list of positive numbers."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or not len(numbers) or not (np.isfinite(numbers) & (numbers > 0)).all():
+        owner = type(estimator).__name__
+        raise ValueError(f"The {name!r} of {owner} must be a list of positive numbers. Got {values!r} instead.")
+    return numbers
+
+
+def check_squares(estimator: BaseEstimator, mean: Floats, scale: Floats) -> None:
+    """Refuse values too large to be squared, where they are not standardised."""
+    if not estimator.standardize and np.abs(mean).max() + scale.max() > LARGEST:
+        owner = type(estimator).__name__
+        raise ValueError(f"{owner} cannot square the values of X: they are too large. Use standardize=True.")
 
 
 def check_varies(estimator: BaseEstimator, kept: Ints, n_features: int) -> None:

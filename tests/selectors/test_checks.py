@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV, MRMRSelector, ReliefFSelector
+from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV, LassoSelector, MRMRSelector, ReliefFSelector
 
 # The checks fit data that cannot be separated, and fewer columns than the default asks for: both warn, as they should.
 pytestmark = [
@@ -25,6 +25,9 @@ ESTIMATORS = [
     DSOClassifier(C=10.0, fit_intercept=True, class_weight="balanced"),
     DSOSelectorCV(ps=(0.5, 1.0), cv=2),
     DSOSelectorCV(2, ps=(1.0,), Cs=(None, 1.0), ks=(1, 2), cv=2, rule="one_se"),
+    LassoSelector(),
+    LassoSelector(0.5, multi_task=True, standardize=False),
+    LassoSelector(None, lam=1.0, solver="sklearn", fit_intercept=False),
     MRMRSelector(),
     MRMRSelector(2, scheme="MIQ", discretize="quantile", n_bins=4),
     MRMRSelector(0.5, scheme="FCD"),

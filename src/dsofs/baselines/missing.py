@@ -31,7 +31,9 @@ class ExpectedDifferences:
         P = indicators(groups, int(groups.max()) + 1).T * ~self.missing  # how likely each known value is, by group
         P[P.sum(axis=1) == 0] = ~self.missing
         P /= P.sum(axis=1, keepdims=True)
-        self.of_groups = sum(P[:, rows] @ self._known(rows) for rows in self._row_blocks())
+        self.of_groups = np.zeros_like(P)
+        for rows in self._row_blocks():
+            self.of_groups += P[:, rows] @ self._known(rows)
         self.between_groups = self.of_groups @ P.T
 
     def of(self, rows: Ints | slice) -> Floats:

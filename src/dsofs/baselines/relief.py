@@ -32,10 +32,6 @@ class Pairs:
     distance: Floats
     n_samples: int  # that were given neighbours
 
-    def sums_over(self, keys: Ints, values: Floats | None = None) -> Floats:
-        """For each pair: the sum of ``values`` (the number) of all pairs with the same key."""
-        return np.bincount(keys, weights=values)[keys]
-
 
 def nearest(differences: Differences, samples: Ints, groups: Ints, k: int) -> Pairs:
     """The k nearest neighbours of each of ``samples`` in every group, or all where there are fewer; never itself."""
@@ -70,7 +66,8 @@ def class_weights(pairs: Pairs, codes: Ints) -> Floats:
     sizes = np.bincount(codes)
     prior = sizes / len(codes)
     sign = np.where(own == other, -1.0, prior[other] / (1 - prior[own]))
-    n_alike = pairs.sums_over(pairs.sample * len(sizes) + other)
+    same_class = pairs.sample * len(sizes) + other
+    n_alike = np.bincount(same_class)[same_class]
     return sign / (n_alike * pairs.n_samples)
 
 
@@ -81,7 +78,7 @@ def target_weights(pairs: Pairs, y: Floats, sigma: float) -> Floats:
     rank = np.empty(len(order))
     rank[order] = np.arange(1, len(order) + 1) - starts
     influence = np.exp(-((rank / sigma) ** 2))
-    influence /= pairs.sums_over(pairs.sample, influence)
+    influence /= np.bincount(pairs.sample, weights=influence)[pairs.sample]
     apart = np.abs(y[pairs.sample] - y[pairs.neighbour]) / np.ptp(y)
     n_apart = float(influence @ apart)
     n_alike = pairs.n_samples - n_apart

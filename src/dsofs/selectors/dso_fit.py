@@ -27,6 +27,7 @@ from dsofs.validation import (
     Rule,
     check_groups,
     check_parameters,
+    check_squares,
     check_varies,
     check_X_y,
     integer,
@@ -55,7 +56,6 @@ DSO_RULES: dict[str, Rule] = {
 
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
-LARGEST = 1e100  # products of two such numbers and their sums are still finite
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,7 @@ def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray)
         needed += ELIMINATION * DOUBLE * m * n
     refuse_if_too_big(needed, estimator.memory_limit, owner)
     stats = moments(X)
-    if not estimator.standardize and np.abs(stats.mean).max() + stats.scale.max() > LARGEST:
-        raise ValueError(f"{owner} cannot square the values of X: they are too large. Use standardize=True.")
+    check_squares(estimator, stats.mean, stats.scale)
     design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
     check_varies(estimator, design.kept, n)
     groups = _row_groups(estimator, design.kept, n)

@@ -1,0 +1,230 @@
+"""LassoSelector: the features of a sparse linear model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from dsofs.arrays import Design, as_design, moments
+from dsofs.arrays.design import chunk_columns
+from dsofs.arrays.memory import DOUBLE, refuse_if_too_big
+from dsofs.arrays.norms import row_norms
+from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.baselines.lasso import SOLVERS, dual_norms, lasso_weights
+from dsofs.labels import one_versus_rest
+from dsofs.ranking import rank_kept, two_tier_scores
+from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
+from dsofs.validation import (
+    ANY_INT,
+    BOOLEAN,
+    NONE,
+    Rule,
+    check_parameters,
+    check_positive,
+    check_squares,
+    check_varies,
+    check_X_y,
+    integer,
+    options,
+    real,
+)
+
+RULES: dict[str, Rule] = {
+    "n_features_to_select": N_FEATURES_RULE,
+    "lam": real(0) | NONE,
+    "multi_task": BOOLEAN,
+    "solver": options("auto", *SOLVERS),
+    "standardize": BOOLEAN,
+    "fit_intercept": BOOLEAN,
+    "tol": real(0),
+    "max_iter": integer(1),
+    "memory_limit": integer(1) | NONE,
+    "n_jobs": ANY_INT | NONE,
+}
+
+# At a tenth of the lam at which W leaves 0, the top features of 13 wide data sets classified about as well as with lam
+# tuned for each set.
+DEFAULT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class LassoPath:
+    """Models for many values of lam, in the units of X."""
+
+    lams: Floats
+    coef: Floats  # (n_lams, n_classes or 1, n_features)
+    intercept: Floats  # (n_lams, n_classes or 1)
+
+
+@dataclass(frozen=True)
+class LassoData:
+    """Z (standardised, centred, without constant columns) and centred Y, and the way back to the units of X."""
+
+    Z: Floats
+    Y: Floats
+    kept: Ints
+    mean: Floats
+    scale: Floats
+    Y_mean: Floats
+
+    def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
+        """Coefficients (..., c, n_features) and intercepts (..., c) from W (..., n, c)."""
+        coef = np.zeros((*W.shape[:-2], W.shape[-1], n_features))
+        coef[..., self.kept] = np.swapaxes(W / self.scale[:, None], -1, -2)
+        return coef, self.Y_mean - coef[..., self.kept] @ self.mean
+
+
+class LassoSelector(RankedSelector):
+    """Features with the largest weights in a linear model with an l1 penalty (Lasso), one class against the rest.
+
+    Minimises, for each column y of Y (+1 for the class, -1 for the rest; one column for two classes),
+
+        ||X w - y||^2 + lam ||w||_1,
+
+    or, with ``multi_task``, ``||X W - Y||^2 + lam sum_i ||w_i||_2``, which takes a feature for all classes or none.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float in (0, 1] or None, default=10
+        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
+        ``fit``.
+    lam : float or None, default=None
+        Price of the weights, in the units of the formula. None is a tenth of ``lam_max_``.
+    multi_task : bool, default=False
+        Whether the classes share their features.
+    solver : {"auto", "sklearn", "celer"}, default="auto"
+        Whose coordinate descent is used; "auto" is celer where it is installed (the extra ``fast``), and scikit-learn's
+        elsewhere and with ``multi_task``, which celer is not used for.
+    standardize : bool, default=True
+        Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is not penalised.
+    tol : float, default=1e-4
+        The duality gap, relative to ``||y||^2``, at which the descent ends.
+    max_iter : int, default=10000
+        Largest number of passes over the features.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated. X is held
+        once more inside, standardised, and sparse X made dense.
+    n_jobs : int or None, default=None
+        Classes in parallel.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Above 1, up to 2: 1 plus ``||w_i||`` relative to the largest. From 0 to 1: features of weight 0, by how near
+        they are to entering the model (the correlation with the residual, relative to the largest of these).
+    ranking_ : ndarray of shape (n_features,)
+        1 is best; a permutation of 1..n_features. Constant features come last.
+    coef_ : ndarray of shape (n_classes or 1, n_features)
+        Weights in the units of X.
+    intercept_ : ndarray of shape (n_classes or 1,)
+    classes_ : ndarray
+    lam_ : float
+        The lam that was used.
+    lam_max_ : float
+        The smallest lam at which all weights are 0.
+    n_iter_ : int
+        Passes over the features, of the class that took most.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, if X came with names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from dsofs import LassoSelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> LassoSelector(8, multi_task=True).fit(X[:200], y[:200]).transform(X).shape
+    (1797, 8)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        lam: float | None = None,
+        multi_task: bool = False,
+        solver: str = "auto",
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.lam = lam
+        self.multi_task = multi_task
+        self.solver = solver
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: AnyArray, y: AnyArray) -> LassoSelector:
+        """Rank the features of X by their weights in a model of the classes of y."""
+        data = self._prepare(X, y)
+        self._warn_if_too_many(self.n_features_in_)
+        self.lam_ = DEFAULT_SHARE * self.lam_max_ if self.lam is None else float(self.lam)
+        (W,), self.n_iter_ = self._solve(data, np.array([self.lam_]))
+        self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
+        near = dual_norms(data.Z, data.Y - data.Z @ W, self.multi_task)
+        scores = two_tier_scores(row_norms(W), near)
+        self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
+        return self
+
+    def path(self, X: AnyArray, y: AnyArray, lams: AnyArray | None = None) -> LassoPath:
+        """Models for all ``lams``, each starting where the next larger one ended; the estimator is not fitted.
+
+        None is 100 values from the one at which the weights leave 0 to a thousandth of it, equally spaced in logarithm.
+        """
+        model = clone(self)
+        data = model._prepare(X, y)
+        lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if lams is None else check_positive(model, "lams", lams)
+        W, _ = model._solve(data, lams)
+        return LassoPath(lams, *data.in_units_of_X(W, model.n_features_in_))
+
+    def _prepare(self, X: AnyArray, y: AnyArray) -> LassoData:
+        check_parameters(self, RULES)
+        X, codes, self.classes_ = check_X_y(self, X, y)
+        refuse_if_too_big(DOUBLE * X.shape[0] * X.shape[1], self.memory_limit, type(self).__name__)
+        stats = moments(X)
+        check_squares(self, stats.mean, stats.scale)
+        design = as_design(X, stats, standardize=self.standardize, bias=False)
+        check_varies(self, design.kept, X.shape[1])
+        Z, Y = column_major(design), one_versus_rest(codes, len(self.classes_))
+        mean, Y_mean = design.mean, np.zeros(Y.shape[1])
+        if self.fit_intercept:
+            Y_mean = Y.mean(axis=0)
+            if not self.standardize:
+                mean = Z.mean(axis=0)
+                Z -= mean
+        data = LassoData(Z, Y - Y_mean, design.kept, mean, design.scale, Y_mean)
+        self.lam_max_ = float(dual_norms(data.Z, data.Y, self.multi_task).max())
+        return data
+
+    def _solve(self, data: LassoData, lams: Floats) -> tuple[Floats, int]:
+        return lasso_weights(
+            data.Z,
+            data.Y,
+            lams,
+            multi_task=self.multi_task,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+        )
+
+
+def column_major(design: Design) -> Floats:
+    """The design as one array with its columns in one piece each, as coordinate descent reads them."""
+    Z = np.empty((design.n_samples, design.n_columns), order="F")
+    step = chunk_columns(design.n_samples)
+    for first in range(0, design.n_columns, step):
+        part = np.arange(first, min(first + step, design.n_columns))
+        Z[:, part] = design.block(part).Z
+    return Z

@@ -1,0 +1,169 @@
+"""LassoSelector against scikit-learn's models and the optimality conditions, and as a user meets it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Lasso, MultiTaskLasso
+
+from dsofs import LassoSelector
+from dsofs.baselines import lasso as computation
+from dsofs.baselines.lasso import SOLVERS
+from tests.problems import label_columns, random_data, standardised
+
+TIGHT = {"tol": 1e-12, "max_iter": 100_000}
+CLOSE = {"sklearn": 1e-6, "celer": 1e-4}  # celer ends at a gap of tol; scikit-learn goes a pass further
+
+
+@pytest.fixture(params=SOLVERS)
+def solver(request):
+    if request.param != "sklearn":
+        pytest.importorskip(request.param, reason="the extra 'fast' is not installed")
+    return request.param
+
+
+def problem(seed):
+    rng = np.random.default_rng(seed)
+    X, y = random_data(seed, int(rng.integers(30, 60)), int(rng.integers(20, 100)), 2 + seed % 4)
+    return X * 10.0 ** rng.integers(-2, 3, X.shape[1]) + 5, y
+
+
+def residual(fit, X, Y):
+    return Y - (X @ fit.coef_.T + fit.intercept_)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equals_scikit_learn(seed, solver):
+    """||Xw - y||^2 + lam ||w||_1 is scikit-learn's objective times 2m: alpha = lam / (2m)."""
+    X, y = problem(seed)
+    lam = [0.5, 3.0, 10.0][seed % 3]
+    fit = LassoSelector(lam=lam, solver=solver, **TIGHT).fit(X, y)
+    for j, column in enumerate(label_columns(y).T):
+        reference = Lasso(lam / (2 * len(X)), **TIGHT).fit(standardised(X), column)
+        close = {"atol": CLOSE[solver], "rtol": 0}
+        np.testing.assert_allclose(fit.coef_[j] * X.std(axis=0), reference.coef_, **close)
+        np.testing.assert_allclose(X @ fit.coef_[j] + fit.intercept_[j], reference.predict(standardised(X)), **close)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_multi_task_equals_scikit_learn(seed):
+    X, y = problem(seed)
+    Y = label_columns(y)
+    fit = LassoSelector(lam=6.0, multi_task=True, **TIGHT).fit(X, y)
+    reference = MultiTaskLasso(6.0 / (2 * len(X)), **TIGHT).fit(standardised(X), Y)
+    np.testing.assert_allclose(fit.coef_ * X.std(axis=0), reference.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("multi_task", [False, True])
+def test_conditions_of_the_optimum_hold_in_the_units_of_the_formula(multi_task):
+    """2 |x_i' r| = lam where w_i is not zero, and at most lam elsewhere: known without any solver."""
+    X, y = random_data(3, 40, 90, 3)
+    lam = 12.0
+    fit = LassoSelector(lam=lam, multi_task=multi_task, **TIGHT).fit(X, y)
+    pull = 2 * standardised(X).T @ residual(fit, X, label_columns(y))
+    size = np.linalg.norm(pull, axis=1) if multi_task else np.abs(pull)
+    used = np.any(fit.coef_ != 0, axis=0) if multi_task else fit.coef_.T != 0
+    assert 0 < used.sum() < used.size
+    np.testing.assert_allclose(size[used], lam, rtol=1e-5)
+    assert (size[~used] <= lam * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("multi_task", [False, True])
+def test_weights_leave_zero_at_lam_max(multi_task):
+    X, y = random_data(4, 40, 60, 3)
+    default = LassoSelector(multi_task=multi_task).fit(X, y)
+    assert default.lam_ == pytest.approx(0.1 * default.lam_max_)
+    above, below = (
+        LassoSelector(lam=share * default.lam_max_, multi_task=multi_task, **TIGHT).fit(X, y).coef_
+        for share in (1.001, 0.999)
+    )
+    assert not above.any()
+    assert below.any()
+
+
+@pytest.mark.parametrize("multi_task", [False, True])
+def test_path_holds_the_fit_at_every_lam(multi_task, solver):
+    X, y = problem(1)
+    model = LassoSelector(multi_task=multi_task, solver="auto" if multi_task else solver, **TIGHT)
+    lams = [5.0, 40.0, 0.8]  # in the order given
+    path = model.path(X, y, lams)
+    assert not hasattr(model, "coef_")
+    np.testing.assert_array_equal(path.lams, lams)
+    for lam, coef, intercept in zip(lams, path.coef, path.intercept, strict=True):
+        fit = LassoSelector(lam=lam, multi_task=multi_task, **TIGHT).fit(X, y)
+        np.testing.assert_allclose(coef * X.std(axis=0), fit.coef_ * X.std(axis=0), atol=1e-4)
+        np.testing.assert_allclose(X @ coef.T + intercept, X @ fit.coef_.T + fit.intercept_, atol=1e-4)
+
+
+def test_default_path_starts_where_the_weights_leave_zero():
+    X, y = random_data(5, 40, 60, 2)
+    path = LassoSelector().path(X, y)
+    assert path.coef.shape == (100, 1, 60)
+    used = np.count_nonzero(path.coef[:, 0], axis=1)
+    assert used[0] == 0
+    assert used[1] > 0
+    assert used[-1] > 20
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_intercept_and_scaling(standardize, fit_intercept):
+    X, y = random_data(6, 50, 20, 2)
+    X = X + 3
+    fit = LassoSelector(lam=5.0, standardize=standardize, fit_intercept=fit_intercept, **TIGHT).fit(X, y)
+    Z = standardised(X) if standardize else X
+    reference = Lasso(5.0 / 100, fit_intercept=fit_intercept, **TIGHT).fit(Z, label_columns(y)[:, 0])
+    np.testing.assert_allclose(X @ fit.coef_[0] + fit.intercept_[0], reference.predict(Z), atol=1e-6)
+
+
+def test_features_of_weight_zero_are_ranked_by_how_near_they_are_to_entering():
+    X, y = random_data(7, 40, 80, 3)
+    fit = LassoSelector(lam=30.0, multi_task=True, **TIGHT).fit(X, y)
+    used = np.any(fit.coef_ != 0, axis=0)
+    assert set(fit.ranking_[used]) == set(range(1, used.sum() + 1))
+    pull = np.linalg.norm(standardised(X).T @ residual(fit, X, label_columns(y)), axis=1)
+    order = np.argsort(fit.ranking_)[used.sum() :]
+    assert (np.diff(pull[order]) <= 1e-9).all()
+
+
+def test_classes_in_parallel_give_the_same_model():
+    X, y = random_data(8, 40, 80, 4)
+    np.testing.assert_array_equal(LassoSelector(n_jobs=2).fit(X, y).coef_, LassoSelector().fit(X, y).coef_)
+
+
+def test_sparse_equals_dense():
+    X, y = random_data(9, 40, 60, 3)
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.3)
+    model = LassoSelector(solver="sklearn", **TIGHT)
+    np.testing.assert_allclose(model.fit(sparse.csr_array(X), y).coef_, model.fit(X, y).coef_, atol=1e-8)
+
+
+def test_celer_is_used_only_where_it_is_installed_and_can_do_it(monkeypatch):
+    monkeypatch.setattr(computation, "find_spec", lambda name: object())
+    assert computation.choose_solver("auto", multi_task=False) is SOLVERS["celer"]
+    assert computation.choose_solver("auto", multi_task=True) is SOLVERS["sklearn"]
+    monkeypatch.setattr(computation, "find_spec", lambda name: None)
+    assert computation.choose_solver("auto", multi_task=False) is SOLVERS["sklearn"]
+
+
+def test_memory_is_refused_before_it_is_taken():
+    with pytest.raises(MemoryError, match="LassoSelector needs about"):
+        LassoSelector(memory_limit=100).fit(*random_data(0))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        ({"lam": 0}, r"The 'lam' parameter of LassoSelector must be a float in the range \(0, inf\) or None. Got 0"),
+        ({"solver": "lars"}, "The 'solver' parameter .* must be 'auto' or 'sklearn' or 'celer'. Got 'lars' instead."),
+        ({"multi_task": 1}, "The 'multi_task' parameter .* must be a bool. Got 1 instead."),
+        ({"multi_task": True, "solver": "celer"}, "solver='celer' has no multi-task form"),
+    ],
+)
+def test_bad_parameters(parameter, message):
+    with pytest.raises(ValueError, match=message):
+        LassoSelector(**parameter).fit(*random_data(0))
+
+
+def test_bad_lams():
+    with pytest.raises(ValueError, match="The 'lams' of LassoSelector must be a list of positive numbers"):
+        LassoSelector().path(*random_data(0), lams=[1.0, -1.0])
