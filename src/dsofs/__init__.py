@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dsofs.arrays.norms import lrp_norm as lrp_norm
+    from dsofs.methods import METHODS as METHODS
     from dsofs.selectors.dso import DSOSelector as DSOSelector
     from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
     from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
@@ -24,6 +25,7 @@ _HOME = {
     "LassoSelector": "dsofs.selectors.lasso",
     "ReliefFSelector": "dsofs.selectors.relieff",
     "MRMRSelector": "dsofs.selectors.mrmr",
+    "METHODS": "dsofs.methods",
     "lrp_norm": "dsofs.arrays.norms",
 }
 

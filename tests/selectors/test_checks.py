@@ -1,9 +1,11 @@
 """scikit-learn's own checks, over several parameter sets, with no expected failure."""
 
+from importlib.util import find_spec
+
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV, LassoSelector, MRMRSelector, ReliefFSelector
+from dsofs import METHODS, DSOClassifier, DSOSelector, DSOSelectorCV, LassoSelector, MRMRSelector, ReliefFSelector
 
 # The checks fit data that cannot be separated, and fewer columns than the default asks for: both warn, as they should.
 pytestmark = [
@@ -35,6 +37,8 @@ ESTIMATORS = [
     ReliefFSelector(),
     ReliefFSelector(0.5, n_neighbors=2, n_samples=0.5, random_state=0, n_jobs=2),
     ReliefFSelector(2, task="regression"),
+    *(METHODS[name](2) for name in ("f_test", "l1_svm", "svm_rfe")),
+    *(METHODS[name](2) for name in ("fastcan", "abess") if find_spec(name)),
 ]
 
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.feature_selection import f_classif
 
 from dsofs import MRMRSelector
-from dsofs.baselines import mrmr as computation
 from dsofs.baselines.mrmr import SCHEMES
 from tests.problems import random_data
 from tests.reference import mrmr as oracle
@@ -53,13 +51,6 @@ def test_relevance_of_continuous_data_is_the_f_statistic_of_scikit_learn():
     np.testing.assert_allclose(MRMRSelector(5, scheme="FCD").fit(X, y).relevance_, f_classif(X, y)[0])
 
 
-def test_continuous_input_is_never_taken_as_codes():
-    X, y = random_data(0, 30, 20, 2)
-    for given in (X, sparse.csr_array(X)):
-        with pytest.raises(ValueError, match=r"discretize=None reads X as codes, and column 0 holds .*whole numbers"):
-            MRMRSelector(5, discretize=None).fit(given, y)
-
-
 def test_a_balanced_binary_feature_keeps_its_information():
     """All of its values lie exactly one standard deviation from the mean."""
     y = np.arange(40) % 2
@@ -74,17 +65,6 @@ def test_a_copy_of_the_best_feature_is_not_chosen_second():
     best = int(np.argmin(MRMRSelector(1).fit(X, y).ranking_))
     fit = MRMRSelector(2).fit(np.column_stack([X, X[:, best]]), y)
     assert fit.ranking_[30] > 2
-
-
-def test_each_step_weighs_only_the_feature_chosen_last(monkeypatch):
-    """Work is O(n k): one row of redundancies per feature chosen, never n x n."""
-    asked = []
-    redundancy = computation.MutualInformation.redundancy
-    monkeypatch.setattr(
-        computation.MutualInformation, "redundancy", lambda self, j: asked.append(j) or redundancy(self, j)
-    )
-    fit = MRMRSelector(6).fit(*random_data(0, 40, 100, 3))
-    assert asked == list(np.argsort(fit.ranking_)[:5])
 
 
 def test_fewer_features_after_the_fit_are_the_first_of_those_chosen_and_more_the_most_relevant():

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from dsofs.arrays.types import Floats, Ints
+from dsofs.optional import require
 
-# fastmath lets sums be vectorised; without the global lock, threads run side by side.
-compile_loop = njit(fastmath={"reassoc", "contract"}, nogil=True, cache=True)
+Loop = Callable[..., None]
+
+
+@cache
+def compiled(loop: Loop) -> Loop:
+    """Reordered sums can be vectorised; without Python's lock, threads run side by side."""
+    njit: Callable[..., Callable[[Loop], Loop]] = require("numba", extra="fast").njit
+    return njit(fastmath={"reassoc", "contract"}, nogil=True, cache=True)(loop)
 
 
 def manhattan(A: Floats, B: Floats) -> Floats:
     out = np.empty((len(A), len(B)))
-    _manhattan(A, B, out)
+    compiled(_manhattan)(A, B, out)
     return out
 
 
 def weighted_differences(Z: Floats, S: csr_array) -> Floats:
     total = np.zeros(Z.shape[1])
-    _weighted_differences(Z, S.indptr, S.indices, S.data, total)
+    compiled(_weighted_differences)(Z, S.indptr, S.indices, S.data, total)
     return total
 
 
-def _manhattan_loop(A: Floats, B: Floats, out: Floats) -> None:
+def _manhattan(A: Floats, B: Floats, out: Floats) -> None:
     last = B.shape[0] - B.shape[0] % 4
     for i in range(A.shape[0]):
         for j in range(0, last, 4):  # four at once: each a is loaded once, and four sums run in parallel
@@ -43,13 +52,9 @@ def _manhattan_loop(A: Floats, B: Floats, out: Floats) -> None:
             out[i, j] = s0
 
 
-def _weighted_differences_loop(Z: Floats, indptr: Ints, indices: Ints, data: Floats, total: Floats) -> None:
+def _weighted_differences(Z: Floats, indptr: Ints, indices: Ints, data: Floats, total: Floats) -> None:
     for i in range(Z.shape[0]):
         for position in range(indptr[i], indptr[i + 1]):
             j, weight = indices[position], data[position]
             for f in range(Z.shape[1]):
                 total[f] += weight * abs(Z[i, f] - Z[j, f])
-
-
-_manhattan = compile_loop(_manhattan_loop)
-_weighted_differences = compile_loop(_weighted_differences_loop)

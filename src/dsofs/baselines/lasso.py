@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.types import Floats
+from dsofs.optional import require
 
 # (Z, y or Y, decreasing alphas, tol, max_iter) -> coefficients (..., n, n_alphas) and passes over the features
 PathSolver = Callable[[Floats, Floats, Floats, float, int], tuple[Floats, int]]
@@ -29,8 +30,7 @@ def sklearn_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int
 
 def celer_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Working sets: many times faster along a path. One column only."""
-    from celer import celer_path as path
-
+    path = require("celer", extra="fast").celer_path
     limits = {"max_iter": max_iter, "max_epochs": max_iter}  # working sets, and passes over each
     _, W, _, passes = path(Z, Y, pb="lasso", alphas=alphas, tol=tol, **limits, return_n_iter=True)
     return W, int(max(passes))

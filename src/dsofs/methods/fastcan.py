@@ -1,0 +1,27 @@
+"""FastCan: greedy canonical correlation of the chosen features with the classes; the F-test ranks the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.types import Floats, Ints
+from dsofs.labels import one_versus_rest
+from dsofs.optional import require
+from dsofs.ranking import two_tier_scores
+from dsofs.selectors.scored import ScoreSelector, f_scores
+
+
+def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
+    n_chosen = min(k, len(Z) - 1)  # so many columns span all that centred samples can
+    Y = one_versus_rest(codes, int(codes.max()) + 1)
+    order = require("fastcan", extra="peers").FastCan(n_chosen, verbose=0).fit(Z, Y).indices_
+    turn = np.zeros(Z.shape[1])
+    turn[order] = np.arange(len(order), 0, -1)
+    return two_tier_scores(turn, f_scores(Z, codes, k, random_state))
+
+
+def make(k: int, seed: int = 0) -> ScoreSelector:
+    require("fastcan", extra="peers")
+    return ScoreSelector(k, score_func=scores)

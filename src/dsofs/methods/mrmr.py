@@ -1,0 +1,9 @@
+"""mRMR: relevant for the classes, not redundant with each other."""
+
+from __future__ import annotations
+
+from dsofs.selectors.mrmr import MRMRSelector
+
+
+def make(k: int, seed: int = 0) -> MRMRSelector:
+    return MRMRSelector(k)
