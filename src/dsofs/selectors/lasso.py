@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 
-from dsofs.arrays import Design, as_design, moments
-from dsofs.arrays.design import chunk_columns
+from dsofs.arrays import moments
 from dsofs.arrays.memory import DOUBLE, refuse_if_too_big
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.types import AnyArray, Floats, Ints
@@ -194,16 +194,14 @@ class LassoSelector(RankedSelector):
         refuse_if_too_big(DOUBLE * X.shape[0] * X.shape[1], self.memory_limit, type(self).__name__)
         stats = moments(X)
         check_squares(self, stats.mean, stats.scale)
-        design = as_design(X, stats, standardize=self.standardize, bias=False)
-        check_varies(self, design.kept, X.shape[1])
-        Z, Y = column_major(design), one_versus_rest(codes, len(self.classes_))
-        mean, Y_mean = design.mean, np.zeros(Y.shape[1])
-        if self.fit_intercept:
-            Y_mean = Y.mean(axis=0)
-            if not self.standardize:
-                mean = Z.mean(axis=0)
-                Z -= mean
-        data = LassoData(Z, Y - Y_mean, design.kept, mean, design.scale, Y_mean)
+        kept = np.flatnonzero(~stats.constant)
+        check_varies(self, kept, X.shape[1])
+        centred = self.standardize or self.fit_intercept
+        mean = stats.mean[kept] if centred else np.zeros(len(kept))
+        scale = stats.scale[kept] if self.standardize else np.ones(len(kept))
+        Y = one_versus_rest(codes, len(self.classes_))
+        Y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
+        data = LassoData(column_major(X, kept, mean, scale), Y - Y_mean, kept, mean, scale, Y_mean)
         self.lam_max_ = float(dual_norms(data.Z, data.Y, self.multi_task).max())
         return data
 
@@ -220,11 +218,13 @@ class LassoSelector(RankedSelector):
         )
 
 
-def column_major(design: Design) -> Floats:
-    """The design as one array with its columns in one piece each, as coordinate descent reads them."""
-    Z = np.empty((design.n_samples, design.n_columns), order="F")
-    step = chunk_columns(design.n_samples)
-    for first in range(0, design.n_columns, step):
-        part = np.arange(first, min(first + step, design.n_columns))
-        Z[:, part] = design.block(part).Z
+def column_major(X: AnyArray, kept: Ints, mean: Floats, scale: Floats) -> Floats:
+    """(X - mean) / scale with each column in one piece, as coordinate descent reads them."""
+    columns = X if len(kept) == X.shape[1] else X[:, kept]
+    if issparse(columns):
+        Z = columns.astype(np.float64).toarray(order="F")
+    else:
+        Z = np.array(columns, dtype=np.float64, order="F")
+    Z -= mean
+    Z /= scale
     return Z
