@@ -122,18 +122,16 @@ def _numeric(
 
 def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
     """Refuse numbers that are not whole where they are to be read as codes of states."""
-    values = X.tocoo() if sparse.issparse(X) else X
-    broken = np.flatnonzero(np.modf(values.data if sparse.issparse(X) else values)[0])
-    if not len(broken):
-        return
-    if sparse.issparse(X):
-        column, value = values.col[broken[0]], values.data[broken[0]]
-    else:
-        column, value = broken[0] % X.shape[1], X.flat[broken[0]]
-    raise ValueError(
-        f"{type(estimator).__name__} with discretize=None reads X as codes, and {column_name(estimator, int(column))} "
-        f"holds {value}. Give whole numbers, or discretize='std' or 'quantile'."
-    )
+    stored = X.tocoo() if sparse.issparse(X) else None
+    columns, values = (np.arange(X.shape[1]), X) if stored is None else (stored.col, stored.data)
+    broken = np.modf(values)[0] != 0
+    if broken.any():
+        column = np.broadcast_to(columns, values.shape)[broken][0]
+        raise ValueError(
+            f"{type(estimator).__name__} with discretize=None reads X as codes, and "
+            f"{column_name(estimator, int(column))} holds {values[broken][0]}. Give whole numbers, or discretize='std' "
+            "or 'quantile'."
+        )
 
 
 def check_positive(estimator: BaseEstimator, name: str, values: AnyArray) -> Floats:

@@ -5,6 +5,7 @@ import pytest
 from sklearn.feature_selection import f_classif
 
 from dsofs import MRMRSelector
+from dsofs.baselines.discretize import by_deviation
 from dsofs.baselines.mrmr import SCHEMES
 from tests.problems import random_data
 from tests.reference import mrmr as oracle
@@ -58,6 +59,7 @@ def test_a_balanced_binary_feature_keeps_its_information():
     fit = MRMRSelector(1).fit(X, y)
     assert fit.ranking_[3] == 1
     assert fit.relevance_[3] == pytest.approx(np.log(2))
+    np.testing.assert_array_equal(by_deviation(X[:, 3:], 3)[:, 0], 2 * y)  # beyond the cuts on both sides
 
 
 def test_a_copy_of_the_best_feature_is_not_chosen_second():

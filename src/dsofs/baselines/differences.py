@@ -43,18 +43,21 @@ class Differences:
         D = np.zeros((len(rows), self.n_samples))
         symmetric = np.array_equal(rows, np.arange(self.n_samples))
         for number in range(len(self._parts)):
-            Z, _ = self._piece(number)
-
-            def add_tile(first: int, Z: Floats = Z) -> None:
-                tile, start = slice(first, first + TILE), first if symmetric else 0
-                D[tile, start:] += self.kernels.manhattan(Z[rows[tile]], Z[start:])
-
-            self._in_threads(add_tile, range(0, len(rows), TILE))
+            self._add_distances(D, self._piece(number)[0], rows, symmetric)
         if symmetric:
             D = np.triu(D) + np.triu(D, 1).T
         for feature in self._features_with_gaps():
             D += self._expected(feature).of(rows)
         return D
+
+    def _add_distances(self, D: Floats, Z: Floats, rows: Ints, symmetric: bool) -> None:
+        """Add sum_f |z_if - z_jf| to D, only from the diagonal on if it is ``symmetric``."""
+
+        def add_tile(first: int) -> None:
+            tile, start = slice(first, first + TILE), first if symmetric else 0
+            D[tile, start:] += self.kernels.manhattan(Z[rows[tile]], Z[start:])
+
+        self._in_threads(add_tile, range(0, len(rows), TILE))
 
     def weighted_sums(self, S: csr_array) -> Floats:
         """sum_ij S_ij diff_f(i, j) for every feature f."""

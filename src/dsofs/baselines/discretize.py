@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
@@ -52,10 +53,14 @@ DISCRETIZERS: dict[str | None, Callable[[Floats, int], Ints]] = {
 }
 
 
+def code_type(rule: str | None, n_bins: int, n_samples: int) -> np.dtype[Any]:
+    """The smallest integers that hold every state."""
+    return np.min_scalar_type({"std": 3, "quantile": n_bins, None: n_samples}[rule])
+
+
 def discretized(X: AnyArray, rule: str | None, n_bins: int) -> Ints:
-    """States 0, 1, ... of every value of X, in the smallest integers that hold them."""
-    smallest = np.min_scalar_type(max(X.shape[0], n_bins))
-    codes = np.empty(X.shape, dtype=smallest, order="F")
+    """States 0, 1, ... of every value of X."""
+    codes = np.empty(X.shape, dtype=code_type(rule, n_bins, X.shape[0]), order="F")
     for part, piece in dense_chunks(X):
         codes[:, part] = DISCRETIZERS[rule](piece, n_bins)
     return codes

@@ -79,9 +79,9 @@ class LassoData:
 class LassoSelector(RankedSelector):
     """Features with the largest weights in a linear model with an l1 penalty (Lasso), one class against the rest.
 
-    Minimises, for each column y of Y (+1 for the class, -1 for the rest; one column for two classes),
+    Minimises, for each column y of Y (+1 for the class, -1 for the rest; one column for two classes), ::
 
-        ||X w - y||^2 + lam ||w||_1,
+        ||X w - y||^2 + lam ||w||_1
 
     or, with ``multi_task``, ``||X W - Y||^2 + lam sum_i ||w_i||_2``, which takes a feature for all classes or none.
 

@@ -7,7 +7,7 @@ import numpy as np
 from dsofs.arrays import as_design, moments
 from dsofs.arrays.memory import refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Ints
-from dsofs.baselines.discretize import DISCRETIZERS, discretized
+from dsofs.baselines.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.baselines.mrmr import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
@@ -107,6 +107,7 @@ class MRMRSelector(RankedSelector):
             return kept, FTestCorrelation(as_design(X, stats, standardize=True, bias=False).compact(), classes)
         if self.discretize is None:
             check_codes(self, X)
-        refuse_if_too_big(2 * X.shape[0] * X.shape[1], self.memory_limit, type(self).__name__)
+        n_bytes = code_type(self.discretize, self.n_bins, len(classes)).itemsize * X.shape[0] * X.shape[1]
+        refuse_if_too_big(n_bytes, self.memory_limit, type(self).__name__)
         codes = discretized(X, self.discretize, self.n_bins)
         return kept, MutualInformation(codes if len(kept) == X.shape[1] else codes[:, kept], classes)

@@ -45,11 +45,12 @@ class ReliefFSelector(RankedSelector):
     """ReliefF: a feature is good if it differs between near samples of different classes and not within a class.
 
     For each sample R, its k nearest hits H (of its class) and misses M (of every other class C) in the sum of all
-    differences are found, and each feature scores
+    differences are found, and each feature scores ::
 
-        mean over R of  - mean_H diff(R, H) + sum_C P(C) / (1 - P(class of R)) mean_M(C) diff(R, M),
+        mean over R of  - mean_H diff(R, H) + sum_C P(C) / (1 - P(class of R)) mean_M(C) diff(R, M)
 
-    where diff is |difference| / range for numbers, 0 or 1 for categories, and an expectation where a value is missing.
+    where diff is the difference over the range for numbers, 0 or 1 for categories, and an expectation where a value is
+    missing.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class ReliefFSelector(RankedSelector):
     Notes
     -----
     NaN in X is a missing value. With numba installed (the extra ``fast``), large problems run compiled loops, with the
-    same result. Memory beyond X is bounded by two blocks and the neighbours found.
+    same result. Memory beyond X is a few blocks of 32 MiB and the neighbours found.
 
     Examples
     --------
