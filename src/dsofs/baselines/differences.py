@@ -69,7 +69,7 @@ class Differences:
             np.add.at(total, owners, self.kernels.weighted_differences(Z, pairs))
 
         def add_feature(feature: int) -> None:
-            total[feature] = self._expected(feature).weighted_sum(pairs)
+            total[feature] = self._expected(feature).weighted_sum(S)
 
         self._in_threads(add_piece, range(len(self._parts)))
         self._in_threads(add_feature, self._features_with_gaps())

@@ -12,33 +12,27 @@ value takes those of all classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
 from dsofs.arrays.types import Floats, Ints
-from dsofs.labels import indicators
 
 
 class ExpectedDifferences:
     """diff(i, j) of one feature x, scaled to [0, 1], with NaN where it is missing."""
 
     def __init__(self, x: Floats, categorical: bool, groups: Ints) -> None:
-        self.x, self.categorical, self.groups = np.nan_to_num(x), categorical, groups
         self.missing = np.isnan(x)
-        P = indicators(groups, int(groups.max()) + 1).T * ~self.missing  # how likely each known value is, by group
-        P[P.sum(axis=1) == 0] = ~self.missing
-        P /= P.sum(axis=1, keepdims=True)
-        self.of_groups = np.zeros_like(P)
-        for rows in self._row_blocks():
-            self.of_groups += P[:, rows] @ self._known(rows)
-        self.between_groups = self.of_groups @ P.T
+        self.x, self.categorical, self.groups = np.where(self.missing, 0.0, x), categorical, groups
+        members = [self._known_members(group) for group in range(int(groups.max()) + 1)]
+        self.of_groups = np.stack([mean_difference(self.x[known], self.x, categorical) for known in members])
+        self.between_groups = np.stack([self.of_groups[:, known].mean(axis=1) for known in members], axis=1)
 
-    def of(self, rows: Ints | slice) -> Floats:
+    def of(self, rows: Ints) -> Floats:
         """diff(i, j) for i in ``rows`` and every j."""
-        D = self._known(rows)
+        a, b = self.x[rows, None], self.x
+        D = (a != b).astype(np.float64) if self.categorical else np.abs(a - b)
         groups, gap = self.groups[rows], self.missing[rows]
         D[:, self.missing] = self.of_groups[self.groups[self.missing]][:, rows].T
         D[gap] = self.of_groups[groups[gap]]
@@ -47,13 +41,21 @@ class ExpectedDifferences:
 
     def weighted_sum(self, S: csr_array) -> float:
         """sum_ij S_ij diff(i, j)."""
-        return float(sum(S[rows].multiply(self.of(rows)).sum() for rows in self._row_blocks()))
-
-    def _known(self, rows: Ints | slice) -> Floats:
-        """Differences where both values are known."""
-        a, b = self.x[rows, None], self.x
-        return (a != b).astype(np.float64) if self.categorical else np.abs(a - b)
-
-    def _row_blocks(self) -> Iterator[slice]:
+        rows = np.flatnonzero(np.diff(S.indptr))
         step = max(1, BLOCK_BYTES // (DOUBLE * len(self.x)))
-        return (slice(first, first + step) for first in range(0, len(self.x), step))
+        blocks = (rows[first : first + step] for first in range(0, len(rows), step))
+        return float(sum(S[block].multiply(self.of(block)).sum() for block in blocks))
+
+    def _known_members(self, group: int) -> Ints:
+        members = np.flatnonzero(~self.missing & (self.groups == group))
+        return members if len(members) else np.flatnonzero(~self.missing)
+
+
+def mean_difference(values: Floats, x: Floats, categorical: bool) -> Floats:
+    """Mean difference of each x to all ``values``, from their order and its running sum."""
+    v = np.sort(values)
+    below = np.searchsorted(v, x)
+    if categorical:
+        return 1 - (np.searchsorted(v, x, side="right") - below) / len(v)
+    sums = np.concatenate([[0.0], np.cumsum(v)])
+    return (x * (2 * below - len(v)) + sums[-1] - 2 * sums[below]) / len(v)

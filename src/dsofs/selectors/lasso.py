@@ -127,7 +127,7 @@ class LassoSelector(RankedSelector):
     lam_max_ : float
         The smallest lam at which all weights are 0.
     n_iter_ : int
-        Passes over the features, of the class that took most.
+        Passes over the features (with celer: working sets), of the class that took most.
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
 
