@@ -1,5 +1,6 @@
 """ReliefFSelector against the textbook in plain Python, and as a user meets it."""
 
+import tracemalloc
 from functools import cache
 
 import numpy as np
@@ -94,6 +95,13 @@ def test_missing_values_are_accepted_in_every_kind_of_array():
         ReliefFSelector().fit(np.where(np.arange(X.size).reshape(X.shape) == X.shape[1] + 2, np.inf, X), y)
 
 
+def test_values_may_be_missing_in_every_feature():
+    X, y = random_data(5, 60, 30, 3)
+    X[np.arange(30), np.arange(30)] = np.nan
+    fit = ReliefFSelector(n_neighbors=5).fit(X, y)
+    np.testing.assert_allclose(fit.scores_, relieff(as_rows(X), y.tolist(), 5), atol=1e-9, rtol=0)
+
+
 def test_a_feature_without_values_comes_last():
     X, y = random_data(5, 40, 20, 2)
     X[:, 4], X[:, 9], X[3:, 9] = np.nan, np.nan, 2.0
@@ -128,6 +136,19 @@ def test_blocks_and_threads_do_not_change_the_result(seed, kernel, monkeypatch):
     monkeypatch.setattr(differences, "TILE", 5)
     pieces = ReliefFSelector(categorical_features=categorical, n_jobs=3).fit(X, y)
     np.testing.assert_allclose(pieces.scores_, plain.scores_, atol=1e-12)
+
+
+def test_categories_of_many_states_take_bounded_memory():
+    """Their indicators would take 43 MB at once."""
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.permutation(300) for _ in range(60)]), np.arange(300) % 2
+    tracemalloc.start()
+    try:
+        ReliefFSelector(categorical_features=np.arange(60)).fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6
 
 
 def test_huge_and_tiny_numbers():

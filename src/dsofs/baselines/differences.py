@@ -32,10 +32,12 @@ class Differences:
         self.categorical, self.groups, self.n_threads = categorical, groups, n_threads
         self.n_samples, self.n_features = X.shape
         self._measure_columns()
-        complete, step = self.kept[~self.incomplete[self.kept]], chunk_columns(self.n_samples)
-        self._parts = [complete[first : first + step] for first in range(0, len(complete), step)]
+        complete = self.kept[~self.incomplete[self.kept]]
+        n_columns = self.n_states[complete]
+        piece_of = np.cumsum(n_columns) // chunk_columns(self.n_samples)
+        self._parts = [part for part in np.split(complete, 1 + np.flatnonzero(np.diff(piece_of))) if len(part)]
         self._held: dict[int, tuple[Floats, Ints]] = {}
-        self._hold = DOUBLE * self.n_samples * len(complete) <= BLOCK_BYTES
+        self._hold = DOUBLE * self.n_samples * int(n_columns.sum()) <= BLOCK_BYTES
         self.kernels = choose_kernels(float(self.n_samples) ** 2 * self.n_features)
 
     def distances(self, rows: Ints) -> Floats:
@@ -76,17 +78,19 @@ class Differences:
         return total
 
     def _measure_columns(self) -> None:
-        """Ranges, which features vary (``kept``), and which have missing values."""
+        """Ranges, which features vary (``kept``) or have missing values, and how many columns each takes."""
         self.low, self.half_range = np.zeros(self.n_features), np.ones(self.n_features)
         self.incomplete, varies = np.zeros((2, self.n_features), dtype=bool)
+        self.n_states = np.ones(self.n_features, dtype=np.intp)
         step = chunk_columns(self.n_samples)
         for first in range(0, self.n_features, step):
             part = slice(first, first + step)
             x = self._columns(part)
-            missing = np.isnan(x)
             low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
             self.low[part], self.half_range[part] = low, high / 2 - low / 2  # the range itself could overflow
-            self.incomplete[part] = missing.any(axis=0)
+            self.incomplete[part] = np.isnan(x).any(axis=0)
+            for column in np.flatnonzero(self.categorical[part]):
+                self.n_states[first + column] = len(np.unique(x[:, column]))
             varies[part] = self.half_range[part] > CONSTANT * np.maximum(np.abs(low), np.abs(high))
         self.kept = np.flatnonzero(varies)
 
