@@ -39,11 +39,14 @@ ENVIRONMENTS = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / 
 @click.command()
 @click.option("--rounds", default=5, show_default=True, help="After the first, which warms up.")
 @click.option("--limit", default=600.0, show_default=True, help="Seconds after which a fit is ended.")
-@click.option("--task", default="", help="Only tasks that start with this.")
+@click.option("--task", default="", help="Only tasks that start with this; the rows of others are kept.")
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
 def main(rounds: int, limit: float, task: str, table: bool) -> None:
     if not table:
+        others = [row for row in rows_of(STUDY) if not row.values["task"].startswith(task)]
         start_anew(STUDY)
+        for row in others:
+            record(STUDY, row)
         for shape in SHAPES:
             for name, rivals in tasks().items():
                 if name.startswith(task):

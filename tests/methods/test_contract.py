@@ -14,6 +14,7 @@ from sklearn.base import clone
 import dsofs.methods
 from dsofs import METHODS, optional
 from tests.problems import random_data
+from tests.selectors.test_bad_input import degenerate
 
 EXTRAS = {"fastcan", "abess"}  # methods that are packages of their own
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -128,6 +129,16 @@ def test_constant_columns_come_last(make, data):
     assert set(fit.ranking_[[3, 41]]) == {N - 1, N}
     with pytest.raises(ValueError, match=rf"all of its {N} feature\(s\) are constant"):
         make(10).fit(np.ones_like(X), y)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be separated:UserWarning")
+@pytest.mark.parametrize(("X", "y"), [case[1:] for case in degenerate()], ids=[case[0] for case in degenerate()])
+def test_degenerate_data_never_give_nan(make, X, y):
+    if make.__module__.split(".")[-1] in EXTRAS:
+        pytest.skip("theirs: abess never returns from two samples, FastCan refuses an exclusive or")
+    fit = make(1).fit(X, y)
+    assert np.isfinite(fit.scores_).all()
+    assert sorted(fit.ranking_) == list(range(1, X.shape[1] + 1))
 
 
 def test_two_classes_and_names_of_classes(make):

@@ -202,7 +202,8 @@ class LassoSelector(RankedSelector):
         Y = one_versus_rest(codes, len(self.classes_))
         Y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         data = LassoData(column_major(X, kept, mean, scale), Y - Y_mean, kept, mean, scale, Y_mean)
-        self.lam_max_ = float(dual_norms(data.Z, data.Y, self.multi_task).max())
+        # Positive also where no feature correlates with the classes: solvers divide by lam.
+        self.lam_max_ = max(float(dual_norms(data.Z, data.Y, self.multi_task).max()), np.finfo(np.float64).eps)
         return data
 
     def _solve(self, data: LassoData, lams: Floats) -> tuple[Floats, int]:

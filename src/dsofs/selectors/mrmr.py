@@ -6,6 +6,7 @@ import numpy as np
 
 from dsofs.arrays import as_design, moments
 from dsofs.arrays.memory import refuse_if_too_big
+from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.baselines.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.baselines.mrmr import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
@@ -89,8 +90,9 @@ class MRMRSelector(RankedSelector):
         X, classes, _ = check_X_y(self, X, y)
         n = self.n_features_in_
         self._warn_if_too_many(n)
-        kept, measure = self._measure(X, classes)
-        order, values = greedy_order(measure, self.scheme, min(self._n_selected(n), len(kept)))
+        with single_threaded():  # its many products are small
+            kept, measure = self._measure(X, classes)
+            order, values = greedy_order(measure, self.scheme, min(self._n_selected(n), len(kept)))
         self.relevance_, self.criterion_ = np.zeros(n), np.full(n, np.nan)
         self.relevance_[kept], self.criterion_[kept[order]] = measure.relevance, values
         turn = np.zeros(len(kept))
