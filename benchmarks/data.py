@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+TALL = ("semeion", "mnist_4v9", "isolet")
 WIDE = ("ar", "tox_171", "umist", "leukemia_mll", "brain_tumor_1", "orl")
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from dsofs import DSOSelector
 from dsofs.evaluation.results import Row, append_row, environment, read_rows
 from dsofs.files import atomic_write
 
@@ -17,9 +22,10 @@ RESULTS = Path(__file__).parent / "results"
 
 @cache
 def code_version() -> str:
-    """The commit that is measured, with a plus if the tree differs from it."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty=+"], capture_output=True, text=True, check=False)
-    return commit.stdout.strip() or "unknown"
+    """The commit that is measured, with a plus if what is measured differs from it."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src", "benchmarks/*.py"], check=False)
+    return (commit.stdout.strip() + "+" * (changed.returncode == 1)) or "unknown"
 
 
 def versions() -> dict[str, str]:
@@ -42,6 +48,16 @@ def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[t
             if seconds > SLOW:
                 slow.add(name)
             yield number, name, seconds, result
+
+
+def extra_memory(X: np.ndarray, y: np.ndarray) -> float:
+    """Peak resident memory during a default fit beyond what was there before it; for a process of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        DSOSelector().fit(X[:50, :20], y[:50])  # libraries loaded
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        DSOSelector().fit(X, y)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
 
 
 def record(study: str, row: Row) -> None:

@@ -111,7 +111,8 @@ def draw() -> None:
         ["slack", *sets, "mean", "did not converge", "time"],
         lines,
         f"Held-out accuracy (%) at p = 1 with {ks} features and a linear SVM (C = 0.1), three splits, at most "
-        f"{MOST_SAMPLES} samples to train on. Prices in units of the C at which W leaves zero. first: least total slack first.",
+        f"{MOST_SAMPLES} samples to train on. Prices in units of the C at which W leaves zero. first: least total "
+        "slack first.",
     )
 
 

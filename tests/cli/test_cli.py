@@ -28,7 +28,15 @@ def test_version():
 def test_demo_shows_features_pixels_certificate_and_accuracy():
     result = run("demo", "-k", "5")
     assert result.exit_code == 0
-    for words in ("worst", "certified duality gap", "held-out accuracy", "with 5 features", "with all 64", "converged"):
+    for words in (
+        "radius error",
+        "certified duality gap",
+        "held-out accuracy",
+        "with 5 features",
+        "with all 64",
+        "converged_with_slack",
+        "contradict each other",
+    ):
         assert words in " ".join(result.output.split())
 
 
