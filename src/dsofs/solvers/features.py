@@ -73,6 +73,16 @@ class Normal:
         self.H: Floats = like.H.copy() if like and same else normal_matrix(X, 1 / slack, np.arange(X.n_samples))
         self.h = X.tdot((y * self.at_zero)[:, None])[:, 0]
 
+    def newton_point(self, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
+        """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
+        root = np.sqrt(d)
+        try:
+            factor = factorise(root[:, None] * self.H[np.ix_(rows, rows)] * root, 1.0)
+        except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
+            self.H = normal_matrix(self.X, 1 / self.slack, np.flatnonzero(self.free))
+            factor = factorise(root[:, None] * self.H[np.ix_(rows, rows)] * root, 1.0)
+        return root * factor.solve(root * self.h[rows]), factor
+
     def harden(self, factor: float) -> None:
         """Multiply s of all samples; h follows with the next move."""
         self.slack, self.H = factor * self.slack, self.H / factor
@@ -109,6 +119,7 @@ class FeatureSpace:
 
     def __init__(self, X: Design, Y: Floats, losses: list[Loss], max_newton: int = MAX_NEWTON) -> None:
         self.Y, self.losses, self.max_newton = Y, losses, max_newton
+        self.newton_steps = 0  # of the last solve
         self.normals: list[Normal] = []
         for y, loss in zip(Y.T, losses, strict=True):
             self.normals.append(Normal(X, y, loss.slack, self.normals[0] if self.normals else None))
@@ -133,7 +144,7 @@ class FeatureSpace:
             self.newton_steps = step + 1
             target = np.empty((len(rows), len(todo)))
             for k, j in enumerate(todo):
-                target[:, k], factors[j] = _newton_point(self.normals[j], rows, d)
+                target[:, k], factors[j] = self.normals[j].newton_point(rows, d)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
@@ -158,13 +169,6 @@ class FeatureSpace:
             if not todo:
                 break
         return W, T, factors
-
-
-def _newton_point(normal: Normal, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
-    """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
-    root = np.sqrt(d)
-    factor = factorise(root[:, None] * normal.H[np.ix_(rows, rows)] * root, 1.0)
-    return root * factor.solve(root * normal.h[rows]), factor
 
 
 def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:

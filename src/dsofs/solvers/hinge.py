@@ -20,6 +20,7 @@ from dsofs.solvers.point import Inner
 # s goes down from 1/C, where a(t) slopes over the whole margin, or from this part of ||x||^2 if that is more
 FIRST_SLACK = 1e-2
 LEAST_SLACK = 1e-5  # in units of 1/C
+STIFF = 1e-9  # and no less than this part of ||x||^2, weighted by d: Newton's matrix could not be factorised
 # What s is multiplied by from round to round, if the last one took few, some or many of Newton's steps.
 HARDEN, KEEP, SOFTEN = (0.4, 10), (1.0, 30), 2.5
 MAX_ROUNDS = 100
@@ -64,8 +65,8 @@ class HingeSpace(FeatureSpace):
     """Some columns of Y with hinge slack, in the space of the features."""
 
     def __init__(self, X: Design, Y: Floats, ceiling: Floats) -> None:
-        size = float(np.sum(X.column_norms() ** 2)) / X.n_samples
-        self.hinges = [HingeLoss(C, size) for C in ceiling.T]
+        self.sizes = X.column_norms() ** 2 / X.n_samples
+        self.hinges = [HingeLoss(C, float(self.sizes.sum())) for C in ceiling.T]
         super().__init__(X, Y, list(self.hinges))
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
@@ -85,14 +86,18 @@ class HingeSpace(FeatureSpace):
 
     def multipliers(self, rows: Ints, X: Design, d: Floats) -> Floats:
         """a of all samples and columns, as good as the proximal point method gives it."""
-        start = None
+        start, stiff = None, STIFF * float(d @ self.sizes[rows])
+        for j, loss in enumerate(self.hinges):
+            if loss.slack[0] < stiff:
+                self.follow(j, loss.center, np.ones(len(loss.center)), stiff / float(loss.slack[0]))
         for _ in range(MAX_ROUNDS):
             W, T, _ = self._minimise(rows, X, d, start)
             A = np.stack([loss.multipliers(t) for loss, t in zip(self.hinges, T.T, strict=True)], axis=1)
             agreed = all(loss.disagreement(a) <= AGREED for loss, a in zip(self.hinges, A.T, strict=True))
             harden = next((factor for factor, steps in (HARDEN, KEEP) if self.newton_steps <= steps), SOFTEN)
             for j, loss in enumerate(self.hinges):
-                self.follow(j, A[:, j], T[:, j], max(harden, LEAST_SLACK / loss.hardness))
+                least = max(LEAST_SLACK / loss.hardness, stiff / float(loss.slack[0]))
+                self.follow(j, A[:, j], T[:, j], max(harden, least))
             if agreed:
                 break
             start = W, T

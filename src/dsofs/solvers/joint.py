@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
+from dsofs.arrays.types import Bools, Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
-from dsofs.solvers.separability import default_C, even_weights, find_conflicts
+from dsofs.solvers.separability import RAISE_C, default_C, even_weights, find_conflicts
 
 STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}
+
+
+MAX_RAISES = 5  # of the price of slack
 
 
 def solve_joint(
@@ -48,10 +51,21 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
             return solution
     solution = None
     if relaxed.any() and problem.constraint == "margin":
-        solution = run(problem.with_C(default_C(problem, relaxed)))
+        solution = _solve_with_default_slack(problem, relaxed, run)
     if solution is None:
         # X W = Y has no solution, or a class can be separated by less than floating point can tell.
-        solution = run(problem.with_C(default_C(problem, np.ones_like(relaxed))))
+        solution = _solve_with_default_slack(problem, np.ones_like(relaxed), run)
     assert solution is not None, "a problem with slack for all classes has a solution"
     status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))
+
+
+def _solve_with_default_slack(problem: Problem, relaxed: Bools, run: Callable[..., Solution | None]) -> Solution | None:
+    """At the first price of slack, from the default on, at which W = 0 is not the best."""
+    C, solution = default_C(problem, relaxed), None
+    for _ in range(MAX_RAISES):
+        solution = run(problem.with_C(C))
+        if solution is None or solution.status is not Status.ZERO:
+            break
+        C = RAISE_C * C
+    return solution

@@ -32,7 +32,7 @@ class SupportVectors:
         loss = Loss(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
         features = FeatureSpace(X, Y, [loss] * Y.shape[1], max_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
-        self.near = [_smallest(t, min(2 * X.n_columns, int(np.count_nonzero(t < NEAR)))) for t in (Y * X.dot(soft.W)).T]
+        self.near = [_near(t, at_most=2 * X.n_columns) for t in (Y * X.dot(soft.W)).T]
         self.first = soft.B
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
@@ -88,6 +88,10 @@ class SupportVectors:
         count = min(int(np.count_nonzero(outside < 1 - VIOLATED)), max(MIN_TAKEN_IN, int(TAKEN_IN * len(self.near[j]))))
         self.near[j] = np.union1d(self.near[j], _smallest(outside, count))
         return count > 0
+
+
+def _near(margins: Floats, at_most: int) -> Ints:
+    return _smallest(margins, min(at_most, max(1, int(np.count_nonzero(margins < NEAR)))))
 
 
 def _smallest(values: Floats, count: int) -> Ints:
