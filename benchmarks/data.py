@@ -21,7 +21,8 @@ def load(name: str, seed: int = 0, part: float = 0.6) -> tuple[np.ndarray, np.nd
     """A stratified part of a real data set, standardised, without constant columns."""
     with np.load(Path(os.environ["DSOFS_DATA"]) / f"{name}.npz") as file:
         X, y = file["X"].astype(np.float64), file["y"]
-    X, _, y, _ = train_test_split(X, y, train_size=part, random_state=seed, stratify=y)
+    if part < 1:
+        X, _, y, _ = train_test_split(X, y, train_size=part, random_state=seed, stratify=y)
     X = X[:, X.std(axis=0) > 0]
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 

@@ -1,7 +1,7 @@
 """Which slack, at which price, when classes cannot be separated and nobody tunes it: held-out accuracy of the choices.
 
-Price is in units of C0 / p, where C0 = 1 / max ||X_i'Y|| is the C below which W = 0 is the best at p = 1. "first" is the
-least total slack first, then the least norm: hinge at a price at which it pays to give up everything else.
+Price is in units of C0 / p, where C0 = 1 / max ||X_i'Y|| is the C below which W = 0 is the best at p = 1. "first" is
+the least total slack first, then the least norm: hinge at a price at which it pays to give up everything else.
 """
 
 from __future__ import annotations
