@@ -35,7 +35,7 @@ KINDS = {
 @pytest.fixture(params=["in one block", "in pieces"])
 def block_size(request, monkeypatch):
     if request.param == "in pieces":
-        monkeypatch.setattr(design, "BLOCK_BYTES", 8 * 13 * 50)
+        monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 13 * 50)
         monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 13 * 20)
         monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 7)
 
@@ -70,7 +70,7 @@ def test_columns_become_a_block_only_when_they_fit(X, monkeypatch):
     stats = moments(X)
     view = as_design(X, stats, standardize=True, bias=True)
     assert isinstance(view.compact(), Block)
-    monkeypatch.setattr(design, "BLOCK_BYTES", 8 * len(X) * 10)
+    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * len(X) * 10)
     assert isinstance(view.compact(), DenseDesign)
     assert isinstance(view.take(np.arange(11)), DenseDesign)
     assert isinstance(view.take(np.arange(10)), Block)

@@ -70,7 +70,7 @@ def test_block_size_and_memory_map(tmp_path, monkeypatch):
     plain = fit(X, y)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(design, "BLOCK_BYTES", 8 * 40 * 300)
+    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 40 * 300)
     monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 40 * 70)
     monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 1)
     in_pieces = fit(mapped, y)

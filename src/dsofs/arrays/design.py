@@ -16,7 +16,7 @@ from contextlib import nullcontext
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
-from dsofs.arrays.memory import BLOCK_BYTES, CHUNK_BYTES, DOUBLE
+from dsofs.arrays.memory import CHUNK_BYTES, DOUBLE, block_bytes
 from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
@@ -65,7 +65,7 @@ class Design(ABC):
         return np.sqrt(squares)
 
     def fits_in_block(self, n_columns: int) -> bool:
-        return self.n_samples * n_columns * DOUBLE <= BLOCK_BYTES
+        return self.n_samples * n_columns * DOUBLE <= block_bytes(self.n_samples, n_columns)
 
 
 class Block(Design):
