@@ -38,3 +38,54 @@ def test_corpus(batch):
         certificate = fit.duality_gap_ if fit.p >= 1 else fit.stationarity_
         assert 0 <= certificate <= fit.tol, seed
         assert np.isfinite(fit.objective_), seed
+
+
+def random_tall_fit(seed):
+    """More samples than features: separable or not, with a price of slack or without."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    m, c = int(rng.integers(n + 2, 8 * n + 40)), int(rng.integers(2, 5))
+    X = rng.normal(size=(m, n))
+    y = (X @ rng.normal(size=(n, c)) + (seed % 3) * rng.normal(size=(m, c))).argmax(axis=1)
+    y[:c] = np.arange(c)
+    X = X * 10.0 ** rng.uniform(-3, 3, n) + 10.0 ** rng.uniform(-2, 2, n)
+    options = {
+        "p": POWERS[seed % len(POWERS)],
+        "C": None if seed % 2 else float(10.0 ** rng.uniform(0, 2)),
+        "loss": "hinge" if seed % 4 == 0 else "squared_hinge",
+        "constraint": "equality" if seed % 20 == 2 else "margin",
+        "feature_groups": np.arange(n) // 2 if seed % 5 == 0 else None,
+        "class_weight": "balanced" if seed % 6 == 0 else None,
+    }
+    return X, y, options
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be (separated|met)")
+@pytest.mark.parametrize("batch", range(10))
+def test_tall_corpus(batch):
+    for seed in range(20 * batch, 20 * batch + 20):
+        X, y, options = random_tall_fit(seed)
+        fit = DSOClassifier(**options).fit(X, y)
+        certificate = fit.duality_gap_ if fit.p >= 1 else fit.stationarity_
+        assert fit.status_ in ("converged", "converged_with_slack"), (seed, options, fit.status_, certificate)
+        assert 0 <= certificate <= fit.tol, seed
+        if fit.C is not None:
+            assert fit.objective_ == pytest.approx(objective(X, y, fit), rel=1e-6), seed
+        elif fit.status_ == "converged":
+            Y = np.where(y[:, None] == fit.classes_, 1.0, -1.0)[:, 1 if len(fit.classes_) == 2 else 0 :]
+            assert (Y * (X @ fit.coef_.T + fit.intercept_)).min() >= 1 - 1e-6, seed
+
+
+def objective(X, y, fit):
+    """sum ||W_g||^p + p C sum loss(slack), from the fitted attributes and the definition alone."""
+    W = fit.coef_.T * X.std(axis=0)[:, None]
+    bias = fit.intercept_ + fit.coef_ @ X.mean(axis=0)
+    groups = np.arange(len(W)) if fit.feature_groups is None else fit.feature_groups
+    norms = np.array([np.linalg.norm(W[groups == g]) for g in np.unique(groups)] + [np.linalg.norm(bias)])
+    norms[norms < 1e-12 * norms.max()] = 0  # rounding of the bias, of which a small power is not small
+    Y = np.where(y[:, None] == fit.classes_, 1.0, -1.0)[:, 1 if len(fit.classes_) == 2 else 0 :]
+    slack = 1 - Y * (X @ fit.coef_.T + fit.intercept_)
+    slack = np.abs(slack) if fit.constraint == "equality" else np.maximum(slack, 0)
+    size = len(y) / (len(fit.classes_) * np.bincount(y)[y]) if fit.class_weight else np.ones(len(y))
+    price = slack if fit.loss == "hinge" and fit.constraint == "margin" else slack**2 / 2
+    return np.sum(norms**fit.p) + fit.p * fit.C * np.sum(size[:, None] * price)

@@ -145,6 +145,12 @@ def test_slack_that_costs_too_little_is_told():
         assert DSOSelector(C=1e-3, p=0.5).fit(X, y).status_ == "zero"
 
 
+def test_equalities_have_squared_slack_only():
+    X, y = random_data(0, 30, 60, 3)
+    with pytest.raises(ValueError, match="'squared_hinge' with constraint='equality'"):
+        DSOSelector(constraint="equality", loss="hinge").fit(X, y)
+
+
 def test_slack_that_costs_too_much_is_told():
     X, y = random_data(0, 30, 60, 2)
     X[1], y[:2] = X[0], np.unique(y)  # equal samples of different classes

@@ -98,6 +98,8 @@ def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) ->
 
 def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
+    if estimator.loss == "hinge" and estimator.constraint == "equality":
+        raise ValueError(f"The 'loss' parameter of {owner} must be 'squared_hinge' with constraint='equality'.")
     needed = fit_bytes(m, n, len(classes))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
