@@ -1,0 +1,49 @@
+"""MATLAB files of version 5."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from scipy.io import loadmat
+
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.formats import Members, Parser, Table, numbered_table
+from dsofs.datasets.formats.images import Shape, face_table
+
+
+def parse_asu(members: Members) -> Table:
+    """A file of the ASU collection: X, and the classes Y as numbers."""
+    X, Y = _variables(members, "X", "Y")
+    return numbered_table(X, Y.ravel())
+
+
+def faces_in_cells(size: Shape) -> Parser:
+    """``facedat``: a cell of images (rows x columns x images) for each person; ``dirnames``: what they are called."""
+
+    def parse(members: Members) -> Table:
+        faces, names = (cell.ravel() for cell in _variables(members, "facedat", "dirnames"))
+        if len(faces) != len(names) or any(np.ndim(stack) != 3 for stack in faces):
+            raise DamagedFileError("facedat is no list of image stacks with a name for each")
+        images = [image for stack in faces for image in np.moveaxis(stack, 2, 0)]
+        people = [
+            str(np.squeeze(name)) for stack, name in zip(faces, names, strict=True) for _ in range(stack.shape[2])
+        ]
+        return face_table(images, people, size)
+
+    return parse
+
+
+def _variables(members: Members, *names: str) -> list[Any]:
+    if len(members) != 1:
+        raise DamagedFileError(f"one .mat file is needed, and there are {len(members)}")
+    (content,) = members.values()
+    try:
+        found = loadmat(BytesIO(content), variable_names=names)
+    except Exception as error:  # scipy raises a dozen kinds on files that are no MATLAB files
+        raise DamagedFileError(f"it is no MATLAB file of version 5: {error}") from error
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise DamagedFileError(f"it has no variable {' and no '.join(missing)}")
+    return [found[name] for name in names]

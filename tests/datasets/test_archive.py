@@ -1,0 +1,67 @@
+"""Archives are read member by member, up to a limit, and never unpacked to disk."""
+
+import pytest
+
+from dsofs.datasets import DamagedFileError
+from dsofs.datasets.formats import archive
+from dsofs.datasets.formats.archive import read_members
+from tests.datasets.writers import compress, folder_of, tar_of, zip_of
+
+KINDS = {"a.zip": zip_of, "a.tar.gz": tar_of, "a.tgz": tar_of, "a": folder_of}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_wanted_members_only(tmp_path, name):
+    members = {"x/1.pgm": b"one", "2.pgm": b"two", "x/._1.pgm": b"made by a Mac", "README": b"text"}
+    path = KINDS[name](tmp_path / name, members | {"x/y/3.pgm.Z": compress(b"three", 16)})
+    assert read_members(path, ("*.pgm",)) == {"x/1.pgm": b"one", "2.pgm": b"two", "x/y/3.pgm": b"three"}
+
+
+def test_a_plain_file_is_its_only_member(tmp_path):
+    (tmp_path / "a.mat").write_bytes(b"content")
+    assert read_members(tmp_path / "a.mat", ("*.mat",)) == {"a.mat": b"content"}
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_nothing_is_written_whatever_the_members_are_called(tmp_path, name):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    path = KINDS[name](inside / name, {"../evil.pgm": b"1", f"{tmp_path}/evil.pgm": b"2"})
+    assert sorted(read_members(path, ("*.pgm",)).values()) == [b"1", b"2"]
+    assert {entry.name for entry in tmp_path.rglob("*")} == {"inside", name}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("members", [{"1.pgm": bytes(1001)}, {f"{n}.pgm": bytes(300) for n in range(4)}])
+def test_more_than_the_limit_is_refused(tmp_path, monkeypatch, name, members):
+    monkeypatch.setattr(archive, "LIMIT", 1000)
+    path = KINDS[name](tmp_path / name, members)
+    with pytest.raises(DamagedFileError, match="more than 1000 bytes"):
+        read_members(path, ("*.pgm",))
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+@pytest.mark.parametrize("part", [0, 0.5, 0.9])
+def test_cut_short(tmp_path, name, part):
+    path = KINDS[name](tmp_path / name, {f"{n}.pgm": bytes(range(256)) * (n + 1) for n in range(20)})
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    with pytest.raises(DamagedFileError, match="cut short or no archive"):
+        read_members(path, ("*.pgm",))
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_a_web_page_is_no_archive(tmp_path, name):
+    (tmp_path / name).write_text("<html>moved</html>")
+    with pytest.raises(DamagedFileError, match="cut short or no archive"):
+        read_members(tmp_path / name, ("*.pgm",))
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_a_changed_byte_is_noticed(tmp_path, name):
+    path = KINDS[name](tmp_path / name, {"1.pgm": bytes(range(256))})
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedFileError, match="cut short or no archive"):
+        read_members(path, ("*.pgm",))

@@ -1,0 +1,224 @@
+"""Each parser, on small files of its format."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dsofs.datasets import DamagedFileError
+from dsofs.datasets.formats import lzw
+from dsofs.datasets.formats.expression import parse_lung
+from dsofs.datasets.formats.images import faces_in_folders, parse_pgm, resize
+from dsofs.datasets.formats.matlab import faces_in_cells, parse_asu
+from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_semeion
+from tests.datasets.writers import compress, excel, lines, mat, pgm, pgm_text
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def images(rng, n, shape=(6, 4)):
+    return rng.integers(0, 256, (n, *shape), dtype=np.uint8)
+
+
+def test_isolet_stacks_its_two_files(rng):
+    first, second = rng.normal(size=(5, 3)).round(4), rng.normal(size=(2, 3)).round(4)
+    table = parse_isolet(
+        {
+            "isolet5.data": lines(np.column_stack([second, [26, 1]]), ", ", "%.4f"),
+            "isolet1+2+3+4.data": lines(np.column_stack([first, [1, 2, 2, 1, 26]]), ", ", "%.4f"),
+        }
+    )
+    assert np.array_equal(table.X, np.vstack([first, second]))
+    assert table.y.tolist() == [0, 1, 1, 0, 2, 2, 0]
+    assert table.target_names == ["1", "2", "26"]
+
+
+def test_semeion_reads_the_digit_from_its_ten_columns(rng):
+    pixels, digits = rng.integers(0, 2, (4, 16)), np.array([9, 0, 3, 3])
+    table = parse_semeion({"semeion.data": lines(np.hstack([pixels, np.eye(10)[digits]]), form="%.4f")})
+    assert np.array_equal(table.X, pixels)
+    assert [table.target_names[code] for code in table.y] == ["9", "0", "3", "3"]
+    with pytest.raises(DamagedFileError, match="do not name one digit"):
+        parse_semeion({"semeion.data": lines(np.hstack([pixels, np.ones((4, 10))]))})
+
+
+def test_gisette_stacks_training_and_validation(rng):
+    train, valid = rng.integers(0, 999, (4, 3)), rng.integers(0, 999, (2, 3))
+    members = {
+        "GISETTE/gisette_train.data": lines(train),
+        "GISETTE/gisette_train.labels": b"1\n-1\n-1\n1\n",
+        "GISETTE/gisette_valid.data": lines(valid),
+        "gisette_valid.labels": b"-1\n1\n",
+    }
+    table = parse_gisette(members)
+    assert np.array_equal(table.X, np.vstack([train, valid]))
+    assert table.y.tolist() == [1, 0, 0, 1, 0, 1]
+    assert table.target_names == ["-1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gisette_valid.labels": b"1\n"}, "3 samples and 2 labels"),
+        ({"gisette_valid.data": b"1 2 3\n"}, "different numbers of columns"),
+        ({"gisette_train.data": b"1 2\n3"}, "no table of numbers"),
+        ({"gisette_train.data": b"<html>"}, "no table of numbers"),
+        ({"gisette_train.data": b" \n"}, "empty"),
+        ({"gisette_train.data": None}, "gisette_train.data is missing"),
+    ],
+)
+def test_text_that_is_damaged(change, message):
+    members = {"gisette_train.data": b"1 2\n3 4\n", "gisette_train.labels": b"1\n-1\n"}
+    members |= {"gisette_valid.data": b"5 6\n", "gisette_valid.labels": b"1\n"}
+    members |= change
+    if "valid.labels" in str(change):
+        members["gisette_train.labels"] = b"1\n"
+    with pytest.raises(DamagedFileError, match=message):
+        parse_gisette({name: content for name, content in members.items() if content is not None})
+
+
+def test_asu(rng):
+    X, Y = rng.normal(size=(5, 7)), np.array([[3], [1], [1], [2], [3]])
+    table = parse_asu({"any.mat": mat(X=X, Y=Y)})
+    assert np.array_equal(table.X, X)
+    assert table.y.tolist() == [2, 0, 0, 1, 2]
+    assert table.target_names == ["1", "2", "3"]
+
+
+def test_mat_files_that_are_damaged(rng):
+    whole = mat(X=rng.normal(size=(50, 70)), Y=np.ones((50, 1)))
+    for content in (whole[: len(whole) // 2], b"<html>no such page</html>" * 20, b""):
+        with pytest.raises(DamagedFileError, match="no MATLAB file"):
+            parse_asu({"any.mat": content})
+    with pytest.raises(DamagedFileError, match="no variable Y"):
+        parse_asu({"any.mat": mat(X=np.eye(2))})
+    with pytest.raises(DamagedFileError, match=r"one \.mat file is needed, and there are 2"):
+        parse_asu({"a.mat": whole, "b.mat": whole})
+
+
+def test_faces_in_cells_equal_faces_in_folders(rng):
+    faces = [images(rng, 3), images(rng, 2)]
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, :] = [np.moveaxis(stack, 0, 2) for stack in faces]
+    names = np.array([["1a", "1b"]], dtype=object)
+    folders = {
+        f"cropped/1{'ab'[who]}/face/{number}.pgm": pgm(image)
+        for who, stack in enumerate(faces)
+        for number, image in enumerate(stack)
+    }
+    from_cells = faces_in_cells((3, 2))({"umist_cropped.mat": mat(facedat=cells, dirnames=names)})
+    from_folders = faces_in_folders("1[a-t]", (3, 2))(folders)
+    assert np.array_equal(from_cells.X, from_folders.X)
+    assert from_cells.y.tolist() == from_folders.y.tolist() == [0, 0, 0, 1, 1]
+    assert from_cells.target_names == from_folders.target_names == ["1a", "1b"]
+    with pytest.raises(DamagedFileError, match="no list of image stacks"):
+        faces_in_cells((3, 2))({"x.mat": mat(facedat=np.eye(2), dirnames=names)})
+
+
+def test_faces_are_ordered_as_people_count_and_pixels_as_matlab_does(rng):
+    faces = images(rng, 3)
+    paths = ("orl_faces/s10/1.pgm", "orl_faces/s2/10.pgm", "orl_faces/s2/9.pgm")
+    members = {path: pgm(face) for path, face in zip(paths, faces, strict=True)}
+    table = faces_in_folders(r"s\d+")(members | {"README.pgm": b"not a person's"})
+    assert table.target_names == ["s2", "s10"]
+    assert table.y.tolist() == [0, 0, 1]
+    assert np.array_equal(table.X, [face.ravel(order="F") for face in faces[[2, 1, 0]]])
+
+
+def test_faces_that_are_damaged(rng):
+    with pytest.raises(DamagedFileError, match=r"no images in folders named s\\d\+"):
+        faces_in_folders(r"s\d+")({"x/1.pgm": pgm(images(rng, 1)[0])})
+    with pytest.raises(DamagedFileError, match="differ in size"):
+        faces_in_folders(r"s\d+")({f"s1/{n}.pgm": pgm(np.ones((n, 2))) for n in (2, 3)})
+
+
+def test_pgm(rng):
+    image = images(rng, 1)[0]
+    for content in (pgm(image), pgm(image, comment=b"# a 6 x 4 image\n# of noise\n"), pgm_text(image)):
+        assert np.array_equal(parse_pgm(content), image)
+    deep = image.astype(int) * 200
+    assert np.array_equal(parse_pgm(pgm(deep, white=65535)), deep)
+
+
+def test_pgm_that_are_damaged(rng):
+    image = images(rng, 1)[0]
+    for content in (pgm(image)[:-1], pgm_text(image)[:-8], b"P2 1 1 255\nx\n"):
+        with pytest.raises(DamagedFileError, match="other than"):
+            parse_pgm(content)
+    for content in (b"", b"P6 1 1 255\n...", b"P5 1 1"):
+        with pytest.raises(DamagedFileError, match=r"no \.pgm file"):
+            parse_pgm(content)
+
+
+@pytest.mark.parametrize("size", [(56, 46), (30, 60), (112, 92), (150, 200)])
+def test_resize_is_the_bicubic_antialiased_resize_of_pillow(rng, size):
+    noise = images(rng, 2, (112, 92))
+    for image, ours in zip(noise, resize(noise, size), strict=True):
+        pillows = np.asarray(Image.fromarray(image.astype(np.float32)).resize(size[::-1], Image.Resampling.BICUBIC))
+        assert ours.dtype == np.uint8
+        assert np.abs(ours - np.clip(pillows, 0, 255)).max() <= 0.5 + 1e-3
+
+
+def lung_rows(X):
+    header = ["probe set", "gene", "AD-1", "NL-7", "COID-2", "SQ-1", "SMCL-3", "AD-2"]
+    return [header, *([f"{gene}_at", "a gene", *column] for gene, column in enumerate(X.T.tolist()))]
+
+
+@pytest.mark.parametrize("kind", ["excel", "text"])
+def test_lung_drops_genes_that_vary_by_less_than_50(kind):
+    directions = np.array([1.0, -1, 1, -1, 1, -1])[:, None]  # with a standard deviation of sqrt(6 / 5)
+    spreads = np.array([49.9, 50.1, 0, 800]) / np.sqrt(6 / 5)
+    X = 1000 + directions * spreads
+    rows = lung_rows(X)
+    content = excel(rows) if kind == "excel" else "\r\n".join("\t".join(map(str, row)) for row in rows).encode()
+    table = parse_lung({"raw.xls": content})
+    assert np.allclose(table.X, X[:, [1, 3]])
+    assert table.feature_names == ["1_at", "3_at"]
+    assert [table.target_names[code] for code in table.y] == [
+        "adenocarcinoma",
+        "normal lung",
+        "carcinoid",
+        "squamous cell carcinoma",
+        "small cell carcinoma",
+        "adenocarcinoma",
+    ]
+
+
+def test_lung_that_is_damaged():
+    rows = lung_rows(np.arange(12.0).reshape(6, 2))
+    text = "\n".join("\t".join(map(str, row)) for row in rows)
+    for content, message in (
+        (b"", "no table of probe set"),
+        (b"<html>not here</html>", "no table of probe set"),
+        (text[:-6].encode(), "no table of probe set"),
+        (text.replace("11.0", "?").encode(), "no number"),
+        (text.replace("COID", "LIVER").encode(), "LIVER"),
+        (excel(rows)[:600], "no Excel file"),
+    ):
+        with pytest.raises(DamagedFileError, match=message):
+            parse_lung({"raw.xls": content})
+
+
+@pytest.mark.parametrize("max_bits", [10, 12, 16])
+def test_lzw(rng, max_bits):
+    """Codes that grow, and a table that is emptied; gzip agrees that these are .Z files."""
+    content = bytes(rng.choice(list(b"0123456789.,-\n"), 20_000).tolist())
+    packed = compress(content, max_bits)
+    assert lzw.decompress(packed, len(content)) == content
+    if shutil.which("gzip"):
+        assert subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True).stdout == content
+
+
+def test_lzw_that_is_damaged():
+    for content in (b"", b"\x1f\x8b\x08 gzip", b"\x1f\x9d\x88..", b"\x1f\x9d"):
+        with pytest.raises(DamagedFileError, match=r"not a \.Z file"):
+            lzw.decompress(content, 100)
+    with pytest.raises(DamagedFileError, match="never defined"):
+        lzw.decompress(b"\x1f\x9d\x90\xff\xff\xff", 100)
+    with pytest.raises(DamagedFileError, match="more than 999 bytes"):
+        lzw.decompress(compress(b"0" * 1000, 16), 999)
