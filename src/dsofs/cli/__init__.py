@@ -9,7 +9,10 @@ import click
 from dsofs import __version__
 
 # Command -> what it does; its code is ``main`` in the module of the same name.
-COMMANDS = {"demo": "Select features of data that come with scikit-learn, and see which they are."}
+COMMANDS = {
+    "demo": "Select features of data that come with scikit-learn, and see which they are.",
+    "datasets": "List the data sets of the paper, whether they are at hand and where.",
+}
 
 
 class LazyGroup(click.Group):
