@@ -20,7 +20,7 @@ class Status(Enum):
     CONVERGED = "the certificate is within tol"
     CONVERGED_WITH_SLACK = "the certificate is within tol; classes that cannot be separated were given slack"
     RELAXED = "the alternation came to rest; X has not full row rank, so X W = Y + E was relaxed to least squares"
-    ZERO = "slack costs so little that W = 0 is the best"
+    ZERO = "misfit costs so little that W = 0 is the best"
     STALLED = "the objective came to rest before the certificate reached tol"
     MAX_ITER = "max_iter was reached before the certificate reached tol"
 
@@ -34,6 +34,14 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
+class Terms:
+    """The terms of an objective that has several: 0 is that of the rows of W, the others are those of residuals."""
+
+    of_group: Ints  # in increasing order
+    size: Floats  # of each term, a norm that the largest of its groups is not measured below: 0 if there is none
+
+
+@dataclass(frozen=True)
 class Problem:
     """The l_{2,p} problem of Eqns. 4 to 6, with slack where ``C`` is finite.
 
@@ -42,16 +50,19 @@ class Problem:
 
     ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
     multiplies the C that is chosen for a sample.
+
+    Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.general``.
     """
 
     X: Design
     Y: Floats
-    p: float
+    p: float | Floats
     constraint: str = "margin"
     C: Floats | None = None
     loss: str = "squared_hinge"
     groups: Ints | None = None
     importance: Floats | None = None
+    terms: Terms | None = None
 
     @property
     def slack(self) -> Floats | None:
@@ -69,6 +80,20 @@ class Problem:
         return np.zeros(self.Y.shape[1], dtype=bool) if self.C is None else np.asarray(np.isfinite(self.C).all(axis=0))
 
     @property
+    def convex(self) -> bool:
+        return bool(np.min(self.p) >= 1)
+
+    @property
+    def powers(self) -> Floats:
+        """The p of every group."""
+        return np.broadcast_to(self.p, self.n_groups)
+
+    @property
+    def unit(self) -> float:
+        """What an objective of the loop, with its 1/p, is multiplied by for the user: p, if there is only one."""
+        return 1.0 if isinstance(self.p, np.ndarray) else self.p
+
+    @property
     def n_groups(self) -> int:
         return self.X.n_columns if self.groups is None else int(self.groups.max()) + 1
 
@@ -82,6 +107,19 @@ class Problem:
             return group_norms(W, self.groups, self.n_groups)
         labels = rows if self.groups is None else self.groups[rows]
         return group_norms(W, labels, self.n_groups)
+
+    def shares(self, norms: Floats) -> Floats:
+        """The norms of all groups, relative to the largest within the term of the group."""
+        tiny = np.finfo(np.float64).tiny
+        if self.terms is None:
+            return norms / max(norms.max(), tiny)
+        largest = np.maximum(self.terms.size, tiny)
+        np.maximum.at(largest, self.terms.of_group, norms)
+        return norms / largest[self.terms.of_group]
+
+    def of_W(self, values: Floats) -> Floats:
+        """Of values for all groups those of the rows of W, without residuals."""
+        return values if self.terms is None else values[: np.count_nonzero(self.terms.of_group == 0)]
 
     def with_C(self, C: Floats) -> Problem:
         return replace(self, C=C)

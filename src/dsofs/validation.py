@@ -89,18 +89,24 @@ def check_X_y(
 
 
 def check_X_target(
-    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False, multi_output: bool = False
 ) -> tuple[AnyArray, Floats]:
-    """Numeric, finite X as for ``check_X_y``, and a finite target that is not constant."""
-    X, y = _numeric(estimator, X, y, allow_nan=allow_nan, y_numeric=True)
+    """Numeric, finite X as for ``check_X_y``, and a finite target, or several, that are not all constant."""
+    X, y = _numeric(estimator, X, y, allow_nan=allow_nan, y_numeric=True, multi_output=multi_output)
     y = np.asarray(y, dtype=np.float64)
-    if np.ptp(y) == 0:
-        raise ValueError(f"{type(estimator).__name__} needs a target that varies; all values of y are {y[0]:g}.")
+    if (np.ptp(y, axis=0) == 0).all():
+        raise ValueError(f"{type(estimator).__name__} needs a target that varies; all values of y are {y.flat[0]:g}.")
     return X, y
 
 
 def _numeric(
-    estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool, y_numeric: bool = False
+    estimator: BaseEstimator,
+    X: AnyArray,
+    y: AnyArray,
+    *,
+    allow_nan: bool,
+    y_numeric: bool = False,
+    multi_output: bool = False,
 ) -> tuple[AnyArray, np.ndarray]:
     try:
         X_checked, y = validate_data(
@@ -112,6 +118,7 @@ def _numeric(
             ensure_all_finite=False,
             ensure_min_samples=2,
             y_numeric=y_numeric,
+            multi_output=multi_output,
         )
     except (ValueError, TypeError) as error:
         _explain_text(estimator, X, error)

@@ -38,3 +38,15 @@ def fewest_rows(X, Y):
             if all(separable(X[:, rows], y) for y in Y.T):
                 return size
     return None
+
+
+def terms_optimum(terms, lam, p):
+    """min sum_i c_i sum_j ||(A_i Z + B_i)_j||^p_i + lam sum_k ||z_k||^p for powers >= 1, by interior points."""
+    Z = cp.Variable((terms[0].A.shape[1], terms[0].B.shape[1]))
+    objective = lam * _powers(Z, p) + sum(term.c * _powers(term.A @ Z + term.B, term.p) for term in terms)
+    return cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
+
+
+def _powers(rows, p):
+    norms = cp.norm(rows, 2, axis=1)
+    return cp.sum(norms if p == 1 else cp.power(norms, p))

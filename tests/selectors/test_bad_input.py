@@ -141,7 +141,7 @@ def test_units_without_standardising_prove_nothing(factor):
 
 def test_slack_that_costs_too_little_is_told():
     X, y = random_data(0, 30, 60, 3)
-    with pytest.warns(ConvergenceWarning, match="slack costs so little that W = 0 is the best.*Raise C"):
+    with pytest.warns(ConvergenceWarning, match="misfit costs so little that W = 0 is the best.*Raise C"):
         assert DSOSelector(C=1e-3, p=0.5).fit(X, y).status_ == "zero"
 
 

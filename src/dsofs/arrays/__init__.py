@@ -12,7 +12,17 @@ from dsofs.arrays.sparse import SparseDesign, sparse_moments
 from dsofs.arrays.standard import Moments, StandardDesign
 from dsofs.arrays.types import AnyArray
 
-__all__ = ["Block", "Design", "Moments", "as_design", "group_norms", "lrp_norm", "moments", "row_norms"]
+__all__ = [
+    "Block",
+    "Design",
+    "Moments",
+    "StandardDesign",
+    "as_design",
+    "group_norms",
+    "lrp_norm",
+    "moments",
+    "row_norms",
+]
 
 
 def moments(X: AnyArray) -> Moments:

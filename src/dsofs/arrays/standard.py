@@ -68,7 +68,8 @@ class StandardDesign(Design):
     def materialise(self) -> Block:
         """Z as one dense array."""
         Z = np.empty((self.n_samples, self.n_columns))
-        self._fill(Z[:, : len(self.kept)])
+        if len(self.kept):
+            self._fill(Z[:, : len(self.kept)])
         if self.bias:
             Z[:, -1] = 1.0
         return Block(Z)

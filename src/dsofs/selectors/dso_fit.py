@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
-from dsofs.arrays import Design, as_design, moments
+from dsofs.arrays import Design
 from dsofs.arrays.memory import DOUBLE, fit_bytes, refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import RANKINGS
+from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
 from dsofs.solvers import SOLVERS
 from dsofs.solvers.joint import STEPS
 from dsofs.validation import (
@@ -27,8 +27,6 @@ from dsofs.validation import (
     Rule,
     check_groups,
     check_parameters,
-    check_squares,
-    check_varies,
     check_X_y,
     integer,
     options,
@@ -104,10 +102,7 @@ def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray)
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
     refuse_if_too_big(needed, estimator.memory_limit, owner)
-    stats = moments(X)
-    check_squares(estimator, stats.mean, stats.scale)
-    design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
-    check_varies(estimator, design.kept, n)
+    design = standard_design(estimator, X)
     groups = _row_groups(estimator, design.kept, n)
     importance = sample_importance(estimator.class_weight, classes, codes)
     return TrainingData(
@@ -127,20 +122,9 @@ def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
     """Set the fitted attributes of a DSO estimator, W in the units of the X that was given."""
-    n_kept = len(data.kept)
-    coef = np.zeros((problem.Y.shape[1], data.n_features))
-    coef[:, data.kept] = (solution.W[:n_kept] / data.scale[:, None]).T
-    bias = solution.W[-1] if estimator.fit_intercept else 0.0
+    publish_solution(estimator, data, solution, problem.convex)
     estimator.classes_ = data.classes
-    estimator.coef_ = coef
-    estimator.intercept_ = bias - coef[:, data.kept] @ data.mean
-    estimator.n_iter_ = solution.n_iter
-    estimator.objective_ = solution.objective
-    estimator.history_ = solution.history.as_arrays()
-    estimator.status_ = solution.status.short
     estimator.conflicts_ = solution.conflicts
-    estimator.duality_gap_ = solution.certificate if problem.p >= 1 else np.nan
-    estimator.stationarity_ = solution.certificate if problem.p < 1 else np.nan
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:
@@ -160,18 +144,10 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
             UserWarning,
             stacklevel=3,
         )
-    if solution.status.converged:
-        return
-    name = "duality gap" if problem.p >= 1 else "violation of stationarity"
-    cure = {
+    cures = {
         Status.MAX_ITER: "Raise max_iter or tol.",
         Status.STALLED: "Raise tol, or use solver='joint' if it is not in use.",
         Status.ZERO: "Raise C.",
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
-    }[solution.status]
-    warnings.warn(
-        f"{owner}: {solution.status.value} after {solution.n_iter} steps: {name} {solution.certificate:.2g}, "
-        f"tol {tol:.2g}. {cure}",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    }
+    warn_not_converged(owner, solution, problem.convex, tol, cures)

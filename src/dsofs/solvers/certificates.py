@@ -4,10 +4,13 @@ With A >= 0, B = Y o A, g_i = ||X_i'B|| for every group (those that have left to
 
     (1/p) sum ||w_i||^p + 1/2 sum xi^2 / s     is     S - (1/q) sum g_i^q - 1/2 sum s A^2,     1/p + 1/q = 1,
 
-where at p = 1 the middle term turns into the constraint g_i <= 1. Any multiple of A is as good: the best one is taken.
+where at p = 1 the middle term turns into the constraint g_i <= 1; with a p for every group, each has its own q. Any
+multiple of A is as good: the best one is taken.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +23,7 @@ SUPPORT = 1e-6
 # All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
 # and after so many steps at the latest.
 RECHECK, RECHECK_STEPS = 0.8, 4
+BISECTIONS = 50
 
 
 class Certifier:
@@ -33,7 +37,7 @@ class Certifier:
     def __call__(self, point: Point) -> tuple[float, Floats | None]:
         """The certificate, and ||X_i'B|| of all groups if all were looked at."""
         problem = self.problem
-        if problem.p < 1:
+        if not problem.convex:
             return stationarity(problem, point), None
         g = problem.norms(point.G, point.rows)
         if len(point.rows) < problem.X.n_columns:
@@ -52,24 +56,53 @@ class Certifier:
 
 def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
     """A bound that no feasible W can go below (p >= 1); ``g`` holds ||X_i'B|| of all groups."""
-    p = problem.p
     gain = float(np.sum(problem.Y * B))
     if gain <= 0:
         return 0.0
-    price = 0.0 if problem.slack is None else float(np.sum(problem.slack * B**2))
-    ceiling = np.inf if problem.ceiling is None else _largest_multiple(problem.ceiling, B)
-    if p == 1:
-        largest = float(g.max())
-        t = min(1 / largest if largest > 0 else np.inf, gain / price if price > 0 else np.inf, ceiling)
-        return t * gain - 0.5 * t * t * price
-    # The best multiple without slack; in logarithms, as q may be in the thousands.
-    q = p / (p - 1)
-    largest = float(g.max())
-    log_load = q * np.log(largest) + np.log(np.sum((g / largest) ** q))
-    t = min(float(np.exp((np.log(gain) - log_load) / (q - 1))), ceiling)
-    bound = t * gain - float(np.exp(log_load + q * np.log(t))) / q - 0.5 * t * t * price
-    # With slack t = 1 is the best multiple at the optimum. Either gives a valid bound.
-    return bound if price == 0 else max(bound, gain - float(np.exp(log_load)) / q - 0.5 * price)
+    most = np.inf if problem.ceiling is None else _largest_multiple(problem.ceiling, B)
+    largest = float(g[problem.powers == 1].max(initial=0.0))
+    if largest > 0:
+        most = min(most, 1 / largest)
+    prices = [_Price.of(g[problem.powers == p], p) for p in np.unique(problem.p) if p > 1]
+    if problem.slack is not None:
+        prices.append(_Price.of(np.sqrt(problem.slack) * np.abs(B), 2.0))
+    t = _best_multiple(gain, [price for price in prices if np.isfinite(price.log_sum)], most)
+    return t * gain - sum(price.at(t) for price in prices)
+
+
+@dataclass(frozen=True)
+class _Price:
+    """(1/q) sum (t g)^q as a function of t; in logarithms, as q may be in the thousands."""
+
+    q: float
+    log_sum: float  # of g^q
+
+    @classmethod
+    def of(cls, g: Floats, p: float) -> _Price:
+        largest, q = float(g.max(initial=0.0)), p / (p - 1)
+        return cls(q, q * np.log(largest) + np.log(np.sum((g / largest) ** q)) if largest > 0 else -np.inf)
+
+    def at(self, t: float) -> float:
+        return float(np.exp(self.log_sum + self.q * np.log(t))) / self.q
+
+    def slope(self, t: float) -> float:
+        return float(np.exp(self.log_sum + (self.q - 1) * np.log(t)))
+
+    def multiple(self, gain: float) -> float:
+        """Where the slope is ``gain``."""
+        return float(np.exp((np.log(gain) - self.log_sum) / (self.q - 1)))
+
+
+def _best_multiple(gain: float, prices: list[_Price], most: float) -> float:
+    """The t <= most of largest  t gain - sum of prices;  with one price it is known, with several it is less."""
+    high = min([most, *(price.multiple(gain) for price in prices)])
+    if len(prices) < 2:
+        return high
+    low = 0.0
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(price.slope(middle) for price in prices) < gain else (low, middle)
+    return high
 
 
 def _largest_multiple(ceiling: Floats, B: Floats) -> float:
@@ -86,8 +119,12 @@ def relative_gap(objective: float, bound: float) -> float:
 
 
 def stationarity(problem: Problem, point: Point) -> float:
-    """p < 1: the largest relative violation of  X_i'B = ||w_i||^(p-2) w_i  over the support."""
-    norms = problem.expand(point.norms)[point.rows]
-    violation = problem.norms(norms[:, None] ** (2 - problem.p) * point.G - point.W, point.rows)
-    support = point.norms > SUPPORT * point.norms.max()
-    return float(np.max(violation[support] / point.norms[support], initial=0.0))
+    """p < 1: the largest relative violation of  X_i'B = ||w_i||^(p-2) w_i  over the support.
+
+    Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
+    """
+    scale = problem.expand(point.norms ** (2 - problem.p))[point.rows]
+    violation = problem.norms(scale[:, None] * point.G - point.W, point.rows)
+    support = problem.shares(point.norms) > SUPPORT
+    growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
+    return float(np.max(violation[support] / point.norms[support], initial=growing.max(initial=0.0)))

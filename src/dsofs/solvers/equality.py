@@ -5,6 +5,8 @@ With slack s it is ridge regression, W = diag(d) X' (K + s)^{-1} Y, and the resi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dsofs.arrays.design import Design
@@ -17,27 +19,29 @@ from dsofs.solvers.nnqp import PROXIMAL
 from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
-CONSISTENT = 1e-6  # largest |X W - Y| that counts as equality
+EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
 
 
 class EqualityStep:
     """The inner step for equalities."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, solver: InnerSolver | None = None) -> None:
         self.problem = problem
-        every = np.arange(problem.Y.shape[1])
-        tall = problem.X.n_samples > problem.X.n_columns
-        if problem.slack is not None and tall and (problem.slack > 0).all():
-            losses: list[Loss] = [SquareLoss(slack) for slack in problem.slack.T]
-            self.solver: InnerSolver = FeatureSpace(problem.X, problem.Y, losses)
-        else:
-            self.solver = GramEqualities(problem.Y, problem.slack)
-        self.columns = every
+        self.solver = solver or _solver(problem)
+        self.columns = np.arange(problem.Y.shape[1])
 
     def __call__(self, weights: Floats, previous: Point | None) -> Point | None:
         rows, X = active_columns(self.problem, weights, previous)
         inner = self.solver.solve(rows, X, self.problem.expand(weights)[rows], None)
         return None if inner is None else Point.of(self.problem, weights, rows, X, [(self.columns, inner)])
+
+
+def _solver(problem: Problem) -> InnerSolver:
+    tall = problem.X.n_samples > problem.X.n_columns
+    if problem.slack is not None and tall and (problem.slack > 0).all():
+        losses: list[Loss] = [SquareLoss(slack) for slack in problem.slack.T]
+        return FeatureSpace(problem.X, problem.Y, losses)
+    return GramEqualities(problem.Y, problem.slack)
 
 
 class GramEqualities:
@@ -52,11 +56,8 @@ class GramEqualities:
             factors = self._factors(K)
         except np.linalg.LinAlgError:
             return None
-        B = np.zeros_like(self.Y)
-        for _ in range(REFINEMENTS):
-            error = self._error(K, B)
-            B += np.stack([factor.solve(error[:, j]) for j, factor in enumerate(factors)], axis=1)
-        if np.abs(self._error(K, B)).max() > CONSISTENT:
+        B = refined(self.Y, lambda error: self._solve(factors, error), lambda B: self._product(K, B))
+        if B is None:
             return None
         G = X.tdot(B)
         price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
@@ -68,6 +69,21 @@ class GramEqualities:
             return [factorise(K, rho)] * self.Y.shape[1]
         return [factorise(K, rho + slack) for slack in self.slack.T]
 
-    def _error(self, K: Floats, B: Floats) -> Floats:
-        error = self.Y - K @ B
-        return error if self.slack is None else error - self.slack * B
+    def _solve(self, factors: list[Factor], R: Floats) -> Floats:
+        if self.slack is None:
+            return factors[0].solve(R)
+        return np.stack([factor.solve(R[:, j]) for j, factor in enumerate(factors)], axis=1)
+
+    def _product(self, K: Floats, B: Floats) -> Floats:
+        return K @ B if self.slack is None else K @ B + self.slack * B
+
+
+def refined(Y: Floats, solve: Callable[[Floats], Floats], product: Callable[[Floats], Floats]) -> Floats | None:
+    """B of product(B) = Y, from a ``solve`` that is only near; None if there is no such B."""
+    B, error, size = np.zeros_like(Y), Y, float(np.abs(Y).max())
+    for _ in range(REFINEMENTS):
+        B += solve(error)
+        error = Y - product(B)
+        if np.abs(error).max() <= EXACT * size:
+            break
+    return B if np.abs(error).max() <= CONSISTENT * size else None

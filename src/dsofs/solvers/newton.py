@@ -11,6 +11,7 @@ where g_i = ||X_i'B||. In the scaled variable z = d^(r/2) (d+ - d) / d its Hessi
 P_j being the ``Curvature`` of class j. M has eigenvalues between 0 and 1 at a solution, and plain reweighting is
 gradient descent with the step 2 - p that fits them; the second derivative replaces hundreds of its steps by about ten.
 For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, which linearises the concave penalty.
+Where groups differ in p, each has its own r.
 """
 
 from __future__ import annotations
@@ -46,40 +47,43 @@ class Newton:
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
         """New weights, or None where there are no factors, or too many rows at a p where plain steps are as good."""
-        if point.curvature is None or (problem.p > 1 and len(point.rows) > DIRECT):
+        if point.curvature is None or (np.min(problem.p) > 1 and len(point.rows) > DIRECT):
             return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)
-        r = problem.p / (2 - problem.p)
+        p = problem.powers[active]
+        fixed = p == 2  # d = 1, whatever w
+        r = np.where(fixed, 1.0, p / np.where(fixed, 1.0, 2 - p))
         d = point.weights[active]
         e = d ** (r - 1)
         scale = d ** (r / 2)
         g2 = problem.norms(point.G, point.rows)[active] ** 2
-        excess = g2 / e
+        excess = np.where(fixed, 1.0, g2 / e)
         rhs = 0.5 * scale * (excess - 1)
-        root = np.sqrt(d / e)
+        root = np.where(fixed, 0.0, np.sqrt(d / e))
         if len(active) <= DIRECT:
             M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
             z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs)
         else:
-            z = self._solve_by_products(_curvature_product(problem, point, active, root), rhs)
+            z = self._solve_by_products(_curvature_product(problem, point, active, root), (r - 1) / 2, rhs)
         proposal = np.zeros_like(point.weights)
         change = np.maximum(1 + z / scale, SHRINK)
         # Far below its optimum a weight grows by half at most in Newton's model, and at once by plain reweighting.
         far = excess > FAR
-        change[far] = np.maximum(change[far], excess[far] ** (1 - problem.p / 2))
+        change[far] = np.maximum(change[far], excess[far] ** (1 - p[far] / 2))
         proposal[active] = d * change
         return proposal
 
-    def _solve(self, M: Floats, penalty: float, rhs: Floats) -> Floats:
-        """(M + penalty + damping) z = rhs, without the penalty's curvature where that is not positive definite."""
+    def _solve(self, M: Floats, penalty: Floats, rhs: Floats) -> Floats:
+        """(M + penalty + damping) z = rhs, without the penalty's curvature where that leaves it indefinite."""
         try:
             return factorise(M, self.damping + penalty).solve(rhs)
         except np.linalg.LinAlgError:
-            return factorise(M, self.damping).solve(rhs)
+            return factorise(M, self.damping + np.maximum(penalty, 0.0)).solve(rhs)
 
-    def _solve_by_products(self, product: Callable[[Floats], Floats], rhs: Floats) -> Floats:
-        """The same by conjugate gradients, always without the penalty's curvature."""
-        operator = LinearOperator((len(rhs), len(rhs)), matvec=lambda z: product(z) + self.damping * z, dtype=rhs.dtype)
+    def _solve_by_products(self, product: Callable[[Floats], Floats], penalty: Floats, rhs: Floats) -> Floats:
+        """The same by conjugate gradients, always without the penalty's curvature where that is negative."""
+        ridge = self.damping + np.maximum(penalty, 0.0)
+        operator = LinearOperator((len(rhs), len(rhs)), matvec=lambda z: product(z) + ridge * z, dtype=rhs.dtype)
         return cg(operator, rhs, rtol=CG_TOL, maxiter=CG_STEPS)[0]
 
 

@@ -97,4 +97,4 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
 
 def penalty(problem: Problem, norms: Floats) -> float:
     """(1/p) sum_g ||W_g||^p."""
-    return float(np.sum(norms**problem.p)) / problem.p
+    return float(np.sum(norms**problem.p / problem.p))

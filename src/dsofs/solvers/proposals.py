@@ -2,6 +2,7 @@
 
 At p = 1 most rows of the optimum are zero, so the loop works on few of them: small rows that will not stay leave, and
 rows that violate the dual constraint ||X_i'B|| <= 1 return. Below p = 1 a zero row is a local optimum and stays zero.
+Where groups differ in p, those of p = 1 leave only if all others are convex too: otherwise none could return.
 A proposal is only that: the loop keeps it if the objective does not rise.
 """
 
@@ -21,6 +22,8 @@ WORKING_SET = 3  # groups per sample in the first working set; optima have one t
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
+# A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
+MAX_RETURNS, STAYING = 3, 1e-9
 SHORTEN, LENGTHEN = 0.3, 2.0  # what a failure and a success do to the step with which rows return
 
 
@@ -29,7 +32,9 @@ class Proposals:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.plain_steps_left = PLAIN_STEPS_CONVEX if problem.p == 1 else PLAIN_STEPS
+        self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
+        self.returns = np.zeros(problem.n_groups, dtype=np.intp)
+        self.plain_steps_left = PLAIN_STEPS_CONVEX if self.can_return.any() else PLAIN_STEPS
         self.newton = Newton()
         self.return_length = 1.0
         self.rows_may_leave = True
@@ -44,13 +49,14 @@ class Proposals:
         if self.plain_steps_left > 0:
             self.plain_steps_left -= 1
             weights = plain.copy()
-            if self.problem.p == 1:
+            if self.can_return.all():
                 _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
         else:
             returning = self._with_returning(point, plain, dual_norms)
             weights = self._by_newton(point, plain) if returning is None else returning
         if self.rows_may_leave:
-            weights[_leaving(self.problem, point, weights)] = 0.0
+            leaving = _leaving(self.problem, point, weights, self.can_return)
+            weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, STAYING * weights.max())[leaving]
         return weights if weights.any() and not np.array_equal(weights, plain) else None
 
     def learn(self, accepted: bool) -> None:
@@ -67,11 +73,12 @@ class Proposals:
         return weights
 
     def _with_returning(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
-        if self.problem.p != 1 or dual_norms is None or point.curvature is None:
+        if dual_norms is None or point.curvature is None or not self.can_return.any():
             return None
-        back = _returning(point, dual_norms)
+        back = _returning(point, np.where(self.can_return, dual_norms, 0.0))
         if not len(back):
             return None
+        self.returns[back] += 1
         self._learn = self._learn_return_length
         weights = plain.copy()
         weights[back] = self.return_length * _first_weights(self.problem, point, back, dual_norms[back])
@@ -89,23 +96,28 @@ def _keep_largest(weights: Floats, count: int) -> None:
         weights[np.argpartition(weights, -count)[:-count]] = 0.0
 
 
-def _leaving(problem: Problem, point: Point, weights: Floats) -> Bools:
-    """Groups that are as good as zero, and at p = 1 those that are small and will not stay.
+def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools) -> Bools:
+    """Groups that are as good as zero, and of those that can return also the small ones that will not stay.
 
     (Above p = 1 no row of an optimum is zero, however small.)
     """
-    if problem.p > 1:
-        return np.zeros(len(weights), dtype=bool)
-    largest = weights.max()
-    # Weights are norms to the power 2 - p, and so are the thresholds that they are held against.
-    gone = weights < GONE ** (2 - problem.p) * largest
-    if problem.p < 1:
-        return gone
+    shares = problem.shares(_norms_for(weights, np.minimum(problem.powers, 1.0)))
+    gone = shares < GONE
+    if not can_return.any():
+        return gone & (problem.powers < 1)
     g = problem.norms(point.G, point.rows)
     # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
-    g /= np.sqrt(np.sum(point.weights * g**2) / np.sum(point.weights))
-    present = point.weights > 0
-    return present & ((gone & (g < 1)) | ((weights < LEAVING_NORM * largest) & (g < LEAVING_DUAL)))
+    d = np.where(can_return, point.weights, 0.0)
+    g /= np.sqrt(np.sum(d * g**2) / np.sum(d))
+    return (d > 0) & ((gone & (g < 1)) | ((shares < LEAVING_NORM) & (g < LEAVING_DUAL)))
+
+
+def _norms_for(weights: Floats, p: Floats) -> Floats:
+    """The norms ||w|| of which these would be the plain weights, ||w||^(2-p)."""
+    norms = np.zeros_like(weights)
+    present = weights > 0
+    norms[present] = weights[present] ** (1 / (2 - p[present]))
+    return norms
 
 
 def _returning(point: Point, dual_norms: Floats) -> Ints:

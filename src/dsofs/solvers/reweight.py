@@ -39,13 +39,13 @@ def reweight(
     point = step(np.ones(problem.n_groups) if weights is None else weights, None)
     if point is None:
         return None
-    survival = survival.copy() if survival else Survival.start(problem.n_groups)
+    survival = survival.copy() if survival else Survival.start(len(problem.of_W(point.norms)))
     history, certify = History(), Certifier(problem, tol)
     proposals = Proposals(problem) if accelerate else None
     while True:
-        survival.record(point.norms)
+        survival.record(problem.of_W(point.norms))
         certificate, dual_norms = certify(point)
-        history.append(point.objective * problem.p, certificate, len(point.rows), time.perf_counter() - clock)
+        history.append(point.objective * problem.unit, certificate, len(point.rows), time.perf_counter() - clock)
         status = _status(history, tol, max_iter, rest) or _collapsed(problem, point, survival)
         following = None if status else _next_point(problem, step, point, proposals, dual_norms)
         if following is None:
@@ -54,11 +54,12 @@ def reweight(
         point = following
 
 
-def plain_weights(norms: Floats, p: float) -> Floats:
+def plain_weights(norms: Floats, p: float | Floats) -> Floats:
     """d = ||w||^(2-p): equality in the bound above, so the inner step cannot raise the objective."""
     weights = np.zeros_like(norms)
-    present = norms > 0
-    weights[present] = norms[present] ** (2 - p)  # powers are dear, and most norms are zero
+    present = (norms > 0) | (p == 2)  # at p = 2 a row of zeros weighs 1 like all others
+    power = 2 - (p[present] if isinstance(p, np.ndarray) else p)
+    weights[present] = norms[present] ** power  # powers are dear, and most norms are zero
     return weights
 
 
@@ -91,8 +92,9 @@ def _status(history: History, tol: float, max_iter: int, rest: float) -> Status 
 
 
 def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | None:
-    """Whether all rows are on their way to zero, which only slack allows."""
-    if problem.C is not None and point.norms.max() <= COLLAPSED * survival.largest:
+    """Whether all rows are on their way to zero, which only slack and residuals allow."""
+    misfit = problem.C is not None or problem.terms is not None
+    if misfit and problem.of_W(point.norms).max() <= COLLAPSED * survival.largest:
         return Status.ZERO
     return None
 
