@@ -9,13 +9,13 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector
+from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
 from dsofs.baselines import mrmr, relief
 from dsofs.baselines.differences import Differences
 from tests.problems import random_data
 
 
-@pytest.mark.parametrize("Selector", [DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector])
+@pytest.mark.parametrize("Selector", [DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector])
 def test_1_the_ranking_is_the_inverse_permutation_of_the_order(Selector):
     X, y = random_data(0, 40, 50, 3)
     fit = Selector(5).fit(X, y)
@@ -90,11 +90,35 @@ def test_4_more_than_ten_classes_are_classes():
         model.fit(X, X[:, 0])
 
 
-@pytest.mark.parametrize("Selector", [DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector])
+@pytest.mark.parametrize("Selector", [DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector])
 def test_4_labels_may_be_text(Selector):
     X, y = random_data(4, 40, 50, 3)
     names = np.array(["a", "b", "c"], dtype=object)
     np.testing.assert_array_equal(Selector(5).fit(X, names[y]).ranking_, Selector(5).fit(X, y).ranking_)
+
+
+def test_5_rfs_needs_no_matrix_of_features_by_features():
+    X, y = random_data(7, 30, 20_000, 2)
+    tracemalloc.start()
+    try:
+        RFSSelector().fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.05 * 8 * 20_000**2
+
+
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**40])
+def test_5_rfs_stops_by_a_tolerance_that_knows_no_units(factor):
+    X, _ = random_data(8, 40, 80, 2)
+    target = X[:, :3].sum(axis=1) + np.random.default_rng(0).normal(size=40)
+    model = RFSSelector(task="regression")
+    plain = model.fit(X, target)
+    coef, steps, gap = plain.coef_, plain.n_iter_, plain.duality_gap_
+    scaled = model.fit(X, factor * target)
+    assert (scaled.n_iter_, scaled.status_) == (steps, "converged")
+    assert scaled.duality_gap_ == pytest.approx(gap, rel=1e-3)
+    np.testing.assert_allclose(scaled.coef_ / factor, coef, atol=1e-9)
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dsofs.selectors.lasso import LassoSelector as LassoSelector
     from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
     from dsofs.selectors.relieff import ReliefFSelector as ReliefFSelector
+    from dsofs.selectors.rfs import RFSSelector as RFSSelector
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ _HOME = {
     "DSOSelector": "dsofs.selectors.dso",
     "DSOClassifier": "dsofs.selectors.dso_classifier",
     "DSOSelectorCV": "dsofs.selectors.dso_cv",
+    "RFSSelector": "dsofs.selectors.rfs",
     "LassoSelector": "dsofs.selectors.lasso",
     "ReliefFSelector": "dsofs.selectors.relieff",
     "MRMRSelector": "dsofs.selectors.mrmr",

@@ -34,7 +34,19 @@ def data():
 
 
 def test_the_methods_of_the_paper_and_their_rivals_are_there():
-    wanted = {"dso", "relieff", "mrmr", "lasso", "multitask_lasso", "l1_svm", "svm_rfe", "f_test", "fastcan", "abess"}
+    wanted = {
+        "dso",
+        "rfs",
+        "relieff",
+        "mrmr",
+        "lasso",
+        "multitask_lasso",
+        "l1_svm",
+        "svm_rfe",
+        "f_test",
+        "fastcan",
+        "abess",
+    }
     assert wanted <= set(METHODS)
     assert len(METHODS) == len(list(METHODS))
 

@@ -5,7 +5,16 @@ from importlib.util import find_spec
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dsofs import METHODS, DSOClassifier, DSOSelector, DSOSelectorCV, LassoSelector, MRMRSelector, ReliefFSelector
+from dsofs import (
+    METHODS,
+    DSOClassifier,
+    DSOSelector,
+    DSOSelectorCV,
+    LassoSelector,
+    MRMRSelector,
+    ReliefFSelector,
+    RFSSelector,
+)
 
 # The checks fit data that cannot be separated, and fewer columns than the default asks for: both warn, as they should.
 pytestmark = [
@@ -30,6 +39,10 @@ ESTIMATORS = [
     LassoSelector(),
     LassoSelector(0.5, multi_task=True, standardize=False),
     LassoSelector(None, lam=1.0, solver="sklearn", fit_intercept=False),
+    RFSSelector(),
+    RFSSelector(0.5, p=0.5, q=0.5, lam=0.1, ranking="survival"),
+    RFSSelector(None, p=2.0, q=1.5, standardize=False, fit_intercept=False),
+    RFSSelector(2, q=2.0, task="regression"),
     MRMRSelector(),
     MRMRSelector(2, scheme="MIQ", discretize="quantile", n_bins=4),
     MRMRSelector(0.5, scheme="FCD"),
