@@ -5,7 +5,8 @@ With slack s it is ridge regression, W = diag(d) X' (K + s)^{-1} Y, and the resi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from dsofs.problem import Problem
 from dsofs.solvers.features import FeatureSpace, Loss, SquareLoss
 from dsofs.solvers.gram import SampleCurvature
 from dsofs.solvers.nnqp import PROXIMAL
-from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
+from dsofs.solvers.point import Curvature, Inner, InnerSolver, Point, active_columns
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
@@ -61,7 +62,10 @@ class GramEqualities:
             return None
         G = X.tdot(B)
         price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
-        return Inner(d[:, None] * G, B, G, price, SampleCurvature(X, factors))
+        curvature: Curvature = (
+            SampleCurvature(X, factors) if self.slack is not None else SharedCurvature(X, factors[0].solve)
+        )
+        return Inner(d[:, None] * G, B, G, price, curvature)
 
     def _factors(self, K: Floats) -> list[Factor]:
         rho = PROXIMAL * float(np.trace(K)) / len(K)
@@ -76,6 +80,27 @@ class GramEqualities:
 
     def _product(self, K: Floats, B: Floats) -> Floats:
         return K @ B if self.slack is None else K @ B + self.slack * B
+
+
+@dataclass(frozen=True)
+class SharedCurvature:
+    """P = X' K^{-1} X, the same for all columns of Y, by ``solve``, which is K^{-1}."""
+
+    X: Design
+    solve: Callable[[Floats], Floats]
+
+    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
+        Z = X.block(np.arange(X.n_columns)).Z
+        P = Z.T @ self.solve(Z)
+        for g in G.T:
+            yield np.outer(g, g) * P
+
+    def product(self, U: Floats) -> Callable[[Floats], Floats]:
+        def product(z: Floats) -> Floats:
+            B = self.solve(self.X.dot(U * z[:, None]))
+            return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
+
+        return product
 
 
 def refined(Y: Floats, solve: Callable[[Floats], Floats], product: Callable[[Floats], Floats]) -> Floats | None:

@@ -56,7 +56,8 @@ class Proposals:
             weights = self._by_newton(point, plain) if returning is None else returning
         if self.rows_may_leave:
             leaving = _leaving(self.problem, point, weights, self.can_return)
-            weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, STAYING * weights.max())[leaving]
+            staying = np.maximum(weights, STAYING * weights.max())
+            weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, staying)[leaving]
         return weights if weights.any() and not np.array_equal(weights, plain) else None
 
     def learn(self, accepted: bool) -> None:

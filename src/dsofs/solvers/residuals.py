@@ -10,16 +10,13 @@ matrix  H = sum x x' / s,  and only the n of smallest s, whose residuals are nea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
 import numpy as np
 
 from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import factorise
 from dsofs.arrays.residuals import WithResiduals
 from dsofs.arrays.types import Floats, Ints
-from dsofs.solvers.equality import GramEqualities, refined
+from dsofs.solvers.equality import GramEqualities, SharedCurvature, refined
 from dsofs.solvers.features import normal_matrix
 from dsofs.solvers.nnqp import PROXIMAL
 from dsofs.solvers.point import Inner
@@ -47,7 +44,7 @@ class ResidualSpace:
         if B is None:
             return None
         G = X.tdot(B)
-        return Inner(d[:, None] * G, B, G, 0.0, SystemCurvature(X, system))
+        return Inner(d[:, None] * G, B, G, 0.0, SharedCurvature(X, system.solve))
 
 
 class FewColumns:
@@ -86,24 +83,3 @@ class FewColumns:
 
     def _P(self, G: Floats) -> Floats:
         return self.root[:, None] * self.normal.solve(self.root[:, None] * G)
-
-
-@dataclass(frozen=True)
-class SystemCurvature:
-    """P = X'(K + diag(s))^{-1} X, the same for all columns of Y."""
-
-    X: Design
-    system: FewColumns
-
-    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
-        Z = X.block(np.arange(X.n_columns)).Z
-        P = Z.T @ self.system.solve(Z)
-        for g in G.T:
-            yield np.outer(g, g) * P
-
-    def product(self, U: Floats) -> Callable[[Floats], Floats]:
-        def product(z: Floats) -> Floats:
-            B = self.system.solve(self.X.dot(U * z[:, None]))
-            return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
-
-        return product
