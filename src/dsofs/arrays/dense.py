@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -10,21 +12,36 @@ from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_blocks, tile
 from dsofs.arrays.standard import Moments, StandardDesign
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
+# Squares and sums of numbers in this range neither over- nor underflow.
+SAFE = 1e-100, 1e100
+
 
 def dense_moments(X: AnyArray) -> Moments:
-    """Mean and standard deviation of each column, in a few passes over cache-sized pieces."""
+    """Mean and standard deviation of each column, from pieces that stay in the cache for as long as they are needed."""
     m, n = X.shape
     largest, mean, variance = np.zeros(n), np.zeros(n), np.zeros(n)
-    for rows, columns in tiles(m, n):
-        piece = X[rows, columns]
-        top = np.maximum(piece.max(axis=0), -piece.min(axis=0).astype(np.float64))
-        largest[columns] = np.maximum(largest[columns], top)
-    unit = np.where(largest == 0, 1.0, largest)
-    for rows, columns in tiles(m, n):
-        mean[columns] += (X[rows, columns] / unit[columns]).sum(axis=0) / m
-    for rows, columns in tiles(m, n):
-        variance[columns] += np.square(X[rows, columns] / unit[columns] - mean[columns]).sum(axis=0) / m
+    for columns, group in groupby(tiles(m, n), key=itemgetter(1)):
+        pieces = [X[rows, columns] for rows, _ in group]
+        largest[columns], mean[columns], variance[columns] = _scaled_moments(pieces, m)
     return Moments.from_scaled(largest, mean, variance)
+
+
+def _scaled_moments(pieces: list[AnyArray], m: int) -> tuple[Floats, Floats, Floats]:
+    """The largest value of each column, and the mean and variance of ``column / largest``."""
+    largest = np.max([np.maximum(piece.max(axis=0), -piece.min(axis=0).astype(np.float64)) for piece in pieces], axis=0)
+    unit = np.where(largest == 0, 1.0, largest)
+    if SAFE[0] < unit.min() and unit.max() < SAFE[1]:
+        mean = np.sum([piece.sum(axis=0, dtype=np.float64) for piece in pieces], axis=0) / m
+        variance = np.sum([_squares(piece, mean) for piece in pieces], axis=0) / m
+        return largest, mean / unit, variance / unit**2
+    mean = np.sum([(piece / unit).sum(axis=0) for piece in pieces], axis=0) / m
+    return largest, mean, np.sum([_squares(piece / unit, mean) for piece in pieces], axis=0) / m
+
+
+def _squares(piece: AnyArray, mean: Floats) -> Floats:
+    """Sum of the squared deviations of each column."""
+    deviation = np.subtract(piece, mean, dtype=np.float64)
+    return np.asarray(np.einsum("ij,ij->j", deviation, deviation))
 
 
 class DenseDesign(StandardDesign):

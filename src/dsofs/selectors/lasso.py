@@ -11,6 +11,7 @@ from sklearn.base import clone
 from dsofs.arrays import moments
 from dsofs.arrays.memory import DOUBLE, refuse_if_too_big
 from dsofs.arrays.norms import row_norms
+from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.baselines.lasso import SOLVERS, dual_norms, lasso_weights
 from dsofs.labels import one_versus_rest
@@ -68,6 +69,11 @@ class LassoData:
     mean: Floats
     scale: Floats
     Y_mean: Floats
+
+    def residual(self, W: Floats) -> Floats:
+        """Y - Z W, from the few rows of W that are not zero."""
+        used = np.flatnonzero(W.any(axis=1))
+        return self.Y - self.Z[:, used] @ W[used]
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
         """Coefficients (..., c, n_features) and intercepts (..., c) from W (..., n, c)."""
@@ -167,14 +173,14 @@ class LassoSelector(RankedSelector):
 
     def fit(self, X: AnyArray, y: AnyArray) -> LassoSelector:
         """Rank the features of X by their weights in a model of the classes of y."""
-        data = self._prepare(X, y)
-        self._warn_if_too_many(self.n_features_in_)
-        self.lam_ = DEFAULT_SHARE * self.lam_max_ if self.lam is None else float(self.lam)
-        (W,), self.n_iter_ = self._solve(data, np.array([self.lam_]))
-        self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
-        near = dual_norms(data.Z, data.Y - data.Z @ W, self.multi_task)
-        scores = two_tier_scores(row_norms(W), near)
-        self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
+        with single_threaded():
+            data = self._prepare(X, y)
+            self._warn_if_too_many(self.n_features_in_)
+            self.lam_ = DEFAULT_SHARE * self.lam_max_ if self.lam is None else float(self.lam)
+            (W,), self.n_iter_ = self._solve(data, np.array([self.lam_]))
+            self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
+            scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))
+            self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
         return self
 
     def path(self, X: AnyArray, y: AnyArray, lams: AnyArray | None = None) -> LassoPath:
@@ -183,9 +189,10 @@ class LassoSelector(RankedSelector):
         None is 100 values from the one at which the weights leave 0 to a thousandth of it, equally spaced in logarithm.
         """
         model = clone(self)
-        data = model._prepare(X, y)
-        lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if lams is None else check_positive(model, "lams", lams)
-        W, _ = model._solve(data, lams)
+        with single_threaded():
+            data = model._prepare(X, y)
+            lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if lams is None else check_positive(model, "lams", lams)
+            W, _ = model._solve(data, lams)
         return LassoPath(lams, *data.in_units_of_X(W, model.n_features_in_))
 
     def _prepare(self, X: AnyArray, y: AnyArray) -> LassoData:
