@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dsofs import DSOClassifier
+from dsofs import DSOClassifier, RFSSelector
+from dsofs.arrays import row_norms
 from tests.problems import random_data
 
 POWERS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.3]
@@ -89,3 +90,39 @@ def objective(X, y, fit):
     size = len(y) / (len(fit.classes_) * np.bincount(y)[y]) if fit.class_weight else np.ones(len(y))
     price = slack if fit.loss == "hinge" and fit.constraint == "margin" else slack**2 / 2
     return np.sum(norms**fit.p) + fit.p * fit.C * np.sum(size[:, None] * price)
+
+
+def random_rfs(seed):
+    """Classes or targets, more samples than features or fewer, any powers and prices."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(6, 90)), int(rng.integers(5, 160))
+    c = int(rng.integers(2, min(6, m // 2) + 1))
+    X, y = random_data(seed, m, n, c, correlated=bool(seed % 3 == 0))
+    X = X * 10.0 ** rng.uniform(-4, 4, n) + 10.0 ** rng.uniform(-2, 2, n)
+    p, q = rng.choice([0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.3, 1.5, 2.0], 2)
+    options = {"p": p, "q": q, "lam": 10.0 ** rng.uniform(-2, 1)}
+    if seed % 2:
+        Y = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
+        return X, Y[:, 1:] if c == 2 else Y, RFSSelector(1, **options).fit(X, y)
+    Y = y[:, None] + rng.standard_t(2, size=(m, 2))
+    return X, Y, RFSSelector(1, task="regression", **options).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:.*W = 0 is the best")
+@pytest.mark.parametrize("batch", range(10))
+def test_corpus_of_robust_fits(batch):
+    for seed in range(30 * batch, 30 * batch + 30):
+        X, Y, fit = random_rfs(seed)
+        assert fit.status_ in ("converged", "zero"), seed
+        W = (fit.coef_ * X.std(axis=0)).T
+        if fit.status_ == "zero":
+            assert np.abs(W).max() <= 1e-6, seed
+            assert min(fit.p, fit.q) < 1, seed  # where convex, the gap tells
+            continue
+        certificate = fit.stationarity_ if min(fit.p, fit.q) < 1 else fit.duality_gap_
+        assert 0 <= certificate <= fit.tol, seed
+        residual = X @ fit.coef_.T + fit.intercept_ - Y
+        bias = fit.intercept_ + fit.coef_ @ X.mean(axis=0) - (Y.mean(axis=0) if fit.task == "regression" else 0)
+        penalty = fit.lam * np.sum(row_norms(np.vstack([W, bias])) ** fit.p)
+        if min(fit.p, fit.q) >= 0.7:  # lower powers make much of rounding
+            assert fit.objective_ == pytest.approx(np.sum(row_norms(residual) ** fit.q) + penalty, rel=1e-4), seed

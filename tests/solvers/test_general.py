@@ -123,6 +123,14 @@ def test_targets_that_are_met_exactly_but_for_outliers(p, q):
     np.testing.assert_allclose(solution.W, Z, atol=1e-8)
 
 
+def test_all_residuals_may_leave_while_no_row_can():
+    """p = 1.5 keeps all rows; at a small lam every residual is zero."""
+    (term,) = random_terms(11693, (20, 60, 3), (1.0,))
+    solution = minimise_terms([term], lam=0.1, p=1.5, tol=1e-6)
+    assert solution.status is Status.CONVERGED
+    np.testing.assert_allclose(term.A @ solution.W + term.B, 0, atol=1e-9)
+
+
 def test_targets_of_zero():
     solution = minimise_terms([Term(np.eye(4), np.zeros((4, 2)))], lam=1.0)
     assert solution.status is Status.CONVERGED
@@ -133,6 +141,20 @@ def test_targets_of_zero():
 def test_a_price_beyond_all_numbers_is_refused():
     with pytest.raises(ValueError, match="lam = 1e-09 is out of range"):
         minimise_terms([Term(np.eye(4), np.ones((4, 2)), 0.05)], lam=1e-9, p=0.05)
+
+
+@pytest.mark.parametrize(
+    ("term", "options", "message"),
+    [
+        ({"p": 2.5}, {}, r"powers in \(0, 2\]. Got 2.5"),
+        ({}, {"p": 0}, r"powers in \(0, 2\]. Got 0"),
+        ({}, {"lam": -1.0}, "positive lam and positive c. Got -1.0"),
+        ({"c": 0}, {}, "positive lam and positive c. Got 0"),
+    ],
+)
+def test_bad_powers_and_prices(term, options, message):
+    with pytest.raises(ValueError, match=message):
+        minimise_terms([Term(np.eye(4), np.ones((4, 2)), **term)], **{"lam": 1.0, **options})
 
 
 def test_design_with_residuals_gives_the_products_of_the_matrix_it_stands_for():

@@ -51,11 +51,12 @@ def minimise_terms(
     """Z of least  sum_i c_i sum_j ||(A_i Z + B_i)_j||^p_i + lam sum_k ||z_k||^p,  as the W of the solution.
 
     ``certificate`` is the relative duality gap if all powers are at least 1, and else the largest relative violation of
-    stationarity. ``B`` holds the multipliers of the rows of all terms, in the units of the objective: those
-    of a term with p_i = 1 have norm c_i at most, and at p = 1 all rows of sum_i A_i'B_i have norm lam at most.
+    stationarity. ``B`` holds a multiplier for every row of every term, in the units of the objective: at the optimum,
+    those of a term with p_i = 1 have norm c_i at most, and at p = 1 the rows of sum_i A_i'B_i have norm lam at most.
 
     Several A are stacked, as dense arrays.
     """
+    _check(terms, lam, p)
     # Measured by the largest entry of B, so that units of B do not matter to the loop.
     unit = max(float(np.abs(term.B).max()) for term in terms) or 1.0
     price = lam * p * unit**p
@@ -74,6 +75,15 @@ def minimise_terms(
     if verbose:
         print(solution.history)
     return solution
+
+
+def _check(terms: Sequence[Term], lam: float, p: float) -> None:
+    for power in (p, *(term.p for term in terms)):
+        if not 0 < power <= 2:
+            raise ValueError(f"minimise_terms needs powers in (0, 2]. Got {power!r} instead.")
+    for price in (lam, *(term.c for term in terms)):
+        if not 0 < price < np.inf:
+            raise ValueError(f"minimise_terms needs a positive lam and positive c. Got {price!r} instead.")
 
 
 def _stack(terms: Sequence[Term]) -> Design:

@@ -109,6 +109,8 @@ def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools)
     g = problem.norms(point.G, point.rows)
     # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
     d = np.where(can_return, point.weights, 0.0)
+    if not d.any():
+        return np.zeros_like(can_return)
     g /= np.sqrt(np.sum(d * g**2) / np.sum(d))
     return (d > 0) & ((gone & (g < 1)) | ((shares < LEAVING_NORM) & (g < LEAVING_DUAL)))
 
@@ -134,6 +136,10 @@ def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Float
     rows = back if problem.groups is None else np.flatnonzero(np.isin(problem.groups, back))
     X = problem.X.take(rows)
     H = curvature_matrix(problem, point, X, rows, X.tdot(point.B), back)
-    one, size = np.ones((len(back), 1)), np.sqrt(H.diagonal())
-    gain = (dual_norms**2 - 1) / (2 * size)
-    return solve_nnqp(H / np.outer(size, size), one, gain[:, None]).B[:, 0] / size
+    diagonal = H.diagonal()
+    size = np.sqrt(np.maximum(diagonal, np.finfo(np.float64).eps * diagonal.max()))
+    one, gain = np.ones((len(back), 1)), (dual_norms**2 - 1) / (2 * size)
+    try:
+        return solve_nnqp(H / np.outer(size, size), one, gain[:, None]).B[:, 0] / size
+    except np.linalg.LinAlgError:  # singular, and indefinite by rounding: each group by itself
+        return gain / size
