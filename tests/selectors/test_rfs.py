@@ -134,7 +134,7 @@ def test_block_size_and_memory_map(tmp_path, monkeypatch):
     plain = RFSSelector(tol=1e-6).fit(X, y)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(design, "BLOCK_BYTES", 8 * 40 * 100)
+    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 40 * 100)
     monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 40 * 70)
     monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 1)
     np.testing.assert_allclose(RFSSelector(tol=1e-6).fit(mapped, y).coef_, plain.coef_, atol=1e-6)
