@@ -19,10 +19,12 @@ SHAPES = {"synthetic 200x5000x5": (200, 5000, 5), "synthetic 300x20000x3": (300,
 
 @click.command()
 @click.option("--rounds", default=5, show_default=True)
+@click.option("--go-on", is_flag=True, help="Keep the data sets that the results file has.")
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(rounds: int, table: bool) -> None:
+def main(rounds: int, go_on: bool, table: bool) -> None:
     if not table:
-        start_anew(STUDY)
+        if not go_on:
+            start_anew(STUDY)
         measure(rounds)
     draw()
 
@@ -30,7 +32,10 @@ def main(rounds: int, table: bool) -> None:
 def measure(rounds: int) -> None:
     sets = {name: load(name) for name in available()}
     sets |= {name: synthetic(0, *shape) for name, shape in SHAPES.items()}
+    done = {row.data for row in rows_of(STUDY)}
     for name, (X, y) in sets.items():
+        if name in done:
+            continue
         size = X.size * len(set(y))
         jobs = {
             method: prepare(X, y) for method, prepare in all_methods().items() if size <= TOO_LARGE.get(method, size)
