@@ -87,6 +87,10 @@ class Normal:
         """Multiply s of all samples; h follows with the next move."""
         self.slack, self.H = factor * self.slack, self.H / factor
 
+    def stays(self, free: Bools, at_zero: Floats) -> bool:
+        """Whether no sample changes sides."""
+        return np.array_equal(free, self.free) and np.array_equal(at_zero, self.at_zero)
+
     def move(self, free: Bools, at_zero: Floats) -> None:
         """Let samples change sides."""
         change = at_zero - self.at_zero
@@ -148,27 +152,27 @@ class FeatureSpace:
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
-                normal, loss = self.normals[j], self.losses[j]
-                free = loss.free(reached[:, k])
-                at_zero = loss.at_zero(free, reached[:, k])
-                settled = np.array_equal(free, normal.free) and np.array_equal(at_zero, normal.at_zero)
                 length = 1.0
+                settled = self.normals[j].stays(*self._sides(j, reached[:, k]))
                 if not settled and (step > 0 or start is not None):
-                    length = _length(loss, d, W[:, j], target[:, k], T[:, j], reached[:, k])
-                if length == 1:
-                    W[:, j], T[:, j] = target[:, k], reached[:, k]
-                else:
-                    W[:, j] += length * (target[:, k] - W[:, j])
-                    T[:, j] += length * (reached[:, k] - T[:, j])
-                    free = loss.free(T[:, j])
-                    at_zero = loss.at_zero(free, T[:, j])
-                normal.move(free, at_zero)
+                    length = _length(self.losses[j], d, W[:, j], target[:, k], T[:, j], reached[:, k])
+                W[:, j] = _between(W[:, j], target[:, k], length)
+                T[:, j] = _between(T[:, j], reached[:, k], length)
+                self.normals[j].move(*self._sides(j, T[:, j]))
                 if not settled and length > 0:
                     unsettled.append(j)
             todo = unsettled
             if not todo:
                 break
         return W, T, factors
+
+    def _sides(self, j: int, t: Floats) -> tuple[Bools, Floats]:
+        free = self.losses[j].free(t)
+        return free, self.losses[j].at_zero(free, t)
+
+
+def _between(start: Floats, end: Floats, length: float) -> Floats:
+    return end if length == 1 else start + length * (end - start)  # start holds nothing yet before the first step
 
 
 def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:

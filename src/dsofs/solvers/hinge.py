@@ -108,8 +108,7 @@ class HingeSpace(FeatureSpace):
         loss, normal = self.hinges[j], self.normals[j]
         loss.center, loss.slack = a, harden * loss.slack
         normal.harden(harden)
-        free = loss.free(t)
-        normal.move(free, loss.at_zero(free, t))
+        normal.move(*self._sides(j, t))
 
 
 class HingeGram:

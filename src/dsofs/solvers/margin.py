@@ -1,7 +1,7 @@
 """Inner step for margins, Eqn. 5:  min 1/2 sum ||w_i||^2 / d_i  subject to  Y o (X W) >= 1.
 
 Given the weights the classes are independent of each other: column j is a linear SVM without free offset on the
-features scaled by sqrt(d). Which of three solvers takes it depends on the shape of X and on slack.
+features scaled by sqrt(d). Which solver takes it depends on the shape of X and on the kind of slack.
 """
 
 from __future__ import annotations
