@@ -53,6 +53,18 @@ def test_multi_task_equals_scikit_learn(seed):
     np.testing.assert_allclose(fit.coef_ * X.std(axis=0), reference.coef_, atol=1e-6)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_working_sets_that_grow_end_at_the_optimum_over_all_features(share, monkeypatch):
+    """Starting from two features, far fewer than the model has."""
+    monkeypatch.setattr(computation, "FEWEST_FEATURES", 1)
+    X, y = random_data(4, 60, 500, 4)
+    model = LassoSelector(multi_task=True, **TIGHT).fit(X, y)
+    model.set_params(lam=share * model.lam_max_).fit(X, y)
+    reference = MultiTaskLasso(model.lam_ / (2 * len(X)), **TIGHT).fit(standardised(X), label_columns(y))
+    assert np.count_nonzero(reference.coef_.any(axis=0)) > 2
+    np.testing.assert_allclose(model.coef_ * X.std(axis=0), reference.coef_, atol=1e-6)
+
+
 @pytest.mark.parametrize("multi_task", [False, True])
 def test_conditions_of_the_optimum_hold_in_the_units_of_the_formula(multi_task):
     """2 |x_i' r| = lam where w_i is not zero, and at most lam elsewhere: known without any solver."""

@@ -54,7 +54,15 @@ def _manhattan(A: Floats, B: Floats, out: Floats) -> None:
 
 def _weighted_differences(Z: Floats, indptr: Ints, indices: Ints, data: Floats, total: Floats) -> None:
     for i in range(Z.shape[0]):
-        for position in range(indptr[i], indptr[i + 1]):
-            j, weight = indices[position], data[position]
+        last = indptr[i + 1] - (indptr[i + 1] - indptr[i]) % 4
+        for k in range(indptr[i], last, 4):  # four at once: each total is loaded and stored once
+            j0, j1, j2, j3 = indices[k], indices[k + 1], indices[k + 2], indices[k + 3]
+            w0, w1, w2, w3 = data[k], data[k + 1], data[k + 2], data[k + 3]
+            for f in range(Z.shape[1]):
+                z = Z[i, f]
+                near = w0 * abs(z - Z[j0, f]) + w1 * abs(z - Z[j1, f])
+                total[f] += near + w2 * abs(z - Z[j2, f]) + w3 * abs(z - Z[j3, f])
+        for k in range(last, indptr[i + 1]):
+            j, weight = indices[k], data[k]
             for f in range(Z.shape[1]):
                 total[f] += weight * abs(Z[i, f] - Z[j, f])

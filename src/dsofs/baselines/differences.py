@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse, triu
@@ -22,6 +23,10 @@ from dsofs.baselines.kernels import choose_kernels
 from dsofs.baselines.missing import ExpectedDifferences
 
 TILE = 32  # samples that are compared with all others while they stay in the cache
+CACHE_BYTES = 2**20  # columns that are compared at once: they should stay in a core's own cache, too
+FEWEST_COLUMNS = 128  # of a piece, so that loops along it are worth starting
+
+Map = Callable[[Callable[[int], None], Iterable[int]], Iterable[None]]
 
 
 class Differences:
@@ -34,7 +39,7 @@ class Differences:
         self._measure_columns()
         complete = self.kept[~self.incomplete[self.kept]]
         n_columns = self.n_states[complete]
-        piece_of = np.cumsum(n_columns) // chunk_columns(self.n_samples)
+        piece_of = np.cumsum(n_columns) // max(FEWEST_COLUMNS, CACHE_BYTES // (DOUBLE * self.n_samples))
         self._parts = [part for part in np.split(complete, 1 + np.flatnonzero(np.diff(piece_of))) if len(part)]
         self._held: dict[int, tuple[Floats, Ints]] = {}
         self._hold = DOUBLE * self.n_samples * int(n_columns.sum()) <= BLOCK_BYTES
@@ -44,22 +49,23 @@ class Differences:
         """sum_f diff_f(i, j) for i in ``rows`` and every j."""
         D = np.zeros((len(rows), self.n_samples))
         symmetric = np.array_equal(rows, np.arange(self.n_samples))
-        for number in range(len(self._parts)):
-            self._add_distances(D, self._piece(number)[0], rows, symmetric)
+        with self._threads() as each:
+            for number in range(len(self._parts)):
+                self._add_distances(each, D, self._piece(number)[0], rows, symmetric)
         if symmetric:
             D = np.triu(D) + np.triu(D, 1).T
         for feature in self._features_with_gaps():
             D += self._expected(feature).of(rows)
         return D
 
-    def _add_distances(self, D: Floats, Z: Floats, rows: Ints, symmetric: bool) -> None:
+    def _add_distances(self, each: Map, D: Floats, Z: Floats, rows: Ints, symmetric: bool) -> None:
         """Add sum_f |z_if - z_jf| to D, only from the diagonal on if it is ``symmetric``."""
 
         def add_tile(first: int) -> None:
             tile, start = slice(first, first + TILE), first if symmetric else 0
             D[tile, start:] += self.kernels.manhattan(Z[rows[tile]], Z[start:])
 
-        self._in_threads(add_tile, range(0, len(rows), TILE))
+        list(each(add_tile, range(0, len(rows), TILE)))
 
     def weighted_sums(self, S: csr_array) -> Floats:
         """sum_ij S_ij diff_f(i, j) for every feature f."""
@@ -73,8 +79,9 @@ class Differences:
         def add_feature(feature: int) -> None:
             total[feature] = self._expected(feature).weighted_sum(S)
 
-        self._in_threads(add_piece, range(len(self._parts)))
-        self._in_threads(add_feature, self._features_with_gaps())
+        with self._threads() as each:
+            list(each(add_piece, range(len(self._parts))))
+            list(each(add_feature, self._features_with_gaps()))
         return total
 
     def _measure_columns(self) -> None:
@@ -95,12 +102,17 @@ class Differences:
         self.kept = np.flatnonzero(varies)
 
     def _columns(self, part: slice | Ints) -> Floats:
+        if not isinstance(part, slice) and part[-1] - part[0] == len(part) - 1:
+            part = slice(part[0], part[-1] + 1)  # a view, where the others are copied one by one
         columns = self.X[:, part]
         return np.asarray(columns.toarray() if issparse(columns) else columns, dtype=np.float64)
 
     def _scaled(self, part: Ints) -> Floats:
         """Numbers from 0 to 1."""
-        return (self._columns(part) / 2 - self.low[part] / 2) / self.half_range[part]
+        Z = self._columns(part) / 2
+        Z -= self.low[part] / 2
+        Z /= self.half_range[part]
+        return Z
 
     def _piece(self, number: int) -> tuple[Floats, Ints]:
         """Columns whose absolute differences add up to those of some features, and the feature each belongs to."""
@@ -126,14 +138,14 @@ class Differences:
         x = self._scaled(np.array([feature]))[:, 0]
         return ExpectedDifferences(x, bool(self.categorical[feature]), self.groups)
 
-    def _in_threads(self, work: Callable[[int], None], items: Iterable[int]) -> None:
-        """The loops release Python's lock, so threads run side by side on the same data."""
+    @contextmanager
+    def _threads(self) -> Iterator[Map]:
+        """``map``, or that of a pool of threads: the loops release Python's lock, so they run side by side."""
         if self.n_threads == 1:
-            for item in items:
-                work(item)
+            yield map
             return
         with ThreadPoolExecutor(self.n_threads) as pool:
-            list(pool.map(work, items))
+            yield pool.map
 
 
 def halved_indicators(x: Floats) -> Floats:
