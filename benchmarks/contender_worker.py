@@ -8,8 +8,11 @@ import os
 import sys
 import time
 import warnings
+from statistics import median
 
 import numpy as np
+
+ENOUGH = 0.5  # seconds of fits in a round
 
 
 def main(contender, data):
@@ -22,9 +25,17 @@ def main(contender, data):
     with np.load(data) as file:
         job = module.prepare(file["X"], file["y"])
     for _ in sys.stdin:
+        print(seconds(job), file=answers, flush=True)
+
+
+def seconds(job):
+    """Of one fit; the median of several where it is short, so that it does not pay for what ran before it."""
+    times = []
+    while not times or sum(times) < ENOUGH:
         clock = time.perf_counter()
         job()
-        print(time.perf_counter() - clock, file=answers, flush=True)
+        times.append(time.perf_counter() - clock)
+    return median(times)
 
 
 if __name__ == "__main__":
