@@ -9,7 +9,7 @@ from itertools import product
 import click
 
 from benchmarks.data import TALL, WIDE, available, load
-from benchmarks.harness import record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
 
@@ -39,7 +39,7 @@ def main(table: bool) -> None:
                     "conflicts": len(fit.conflicts_),
                 }
                 given = {"p": p, "part": part}
-                record(STUDY, Row(name, "dso", 0, given, seconds=seconds, values=values, versions=versions()))
+                record(STUDY, Row(name, "dso", 0, given, seconds=seconds, values=values))
     draw()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.data import synthetic
-from benchmarks.harness import record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs.arrays import Block, row_norms
 from dsofs.evaluation.results import Row
 from dsofs.problem import Problem
@@ -43,7 +43,7 @@ def measure(seed: int) -> None:
         along = solve(problem, tol=1e-5, weights=weights)
         for method, solution in (("cold", cold), ("path", along)):
             values = {"rows": int(np.count_nonzero(row_norms(solution.W))), "fewest": fewest}
-            record(STUDY, Row(f"random {seed}", method, seed, {"p": p}, values=values, versions=versions()))
+            record(STUDY, Row(f"random {seed}", method, seed, {"p": p}, values=values))
         following = POWERS[POWERS.index(p) + 1 :]
         weights = plain_weights(row_norms(along.W), following[0]) if following else None
 

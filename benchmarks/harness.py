@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row, append_row, environment, read_rows
+from dsofs.evaluation.results import Row, append_row, read_rows
 from dsofs.files import atomic_write
 
 SLOW = 60.0
 RESULTS = Path(__file__).parent / "results"
-
-
-@cache
-def code_version() -> str:
-    """The commit that is measured, with a plus if what is measured differs from it."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src", "benchmarks/*.py"], check=False)
-    return (commit.stdout.strip() + "+" * (changed.returncode == 1)) or "unknown"
-
-
-def versions() -> dict[str, str]:
-    return {**environment(), "commit": code_version()}
 
 
 def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[tuple[int, str, float, object]]:

@@ -8,7 +8,7 @@ import time
 import click
 import numpy as np
 
-from benchmarks.harness import extra_memory, record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
 
@@ -27,7 +27,7 @@ def main(largest: int, table: bool) -> None:
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 values = pool.apply(fit, (m,))
             seconds = values.pop("seconds")
-            record(STUDY, Row(f"{m} x {N_FEATURES}", "dso p=1", 0, seconds=seconds, values=values, versions=versions()))
+            record(STUDY, Row(f"{m} x {N_FEATURES}", "dso p=1", 0, seconds=seconds, values=values))
             print(f"{m:8d} samples {seconds:8.2f} s", values, flush=True)
     draw()
 

@@ -7,7 +7,7 @@ import multiprocessing
 import click
 import numpy as np
 
-from benchmarks.harness import extra_memory, record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
 from dsofs.arrays.memory import fit_bytes
 from dsofs.evaluation.results import Row
 
@@ -26,7 +26,7 @@ def main(table: bool) -> None:
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 values = pool.apply(measure, shape)
             m, n, c, dtype = shape
-            record(STUDY, Row(f"{m} x {n} x {c} {dtype}", "dso p=1", 0, values=values, versions=versions()))
+            record(STUDY, Row(f"{m} x {n} x {c} {dtype}", "dso p=1", 0, values=values))
     draw()
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks import contenders
 from benchmarks.data import synthetic
-from benchmarks.harness import SLOW, record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import SLOW, record, rows_of, start_anew, write_table
 from dsofs.evaluation.results import Row
 
 STUDY = "peers"
@@ -70,7 +70,7 @@ def measure(task: str, rivals: list[ModuleType], shape: tuple[int, int, int], ro
             print(f"{shape} {task:45s} {name:20s} {seconds if seconds else f'more than {limit}'} s", flush=True)
             values = {"task": task} if seconds else {"task": task, "limit": limit}
             label = " x ".join(map(str, shape))
-            record(STUDY, Row(label, name, number, seconds=seconds, values=values, versions=versions()))
+            record(STUDY, Row(label, name, number, seconds=seconds, values=values))
 
 
 def interleaved(

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.harness import record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
 
@@ -32,7 +32,7 @@ def main(table: bool) -> None:
             for p in (1.0, 0.5):
                 for solver in ("joint", "alternating"):
                     values = compare(X, y, seed, p, solver)
-                    record(STUDY, Row("semeion", solver, seed, {"p": p}, values=values, versions=versions()))
+                    record(STUDY, Row("semeion", solver, seed, {"p": p}, values=values))
                     print(seed, p, solver, values, flush=True)
     draw()
 

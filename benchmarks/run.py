@@ -8,7 +8,7 @@ from statistics import median
 import click
 
 from benchmarks.data import available, load, synthetic
-from benchmarks.harness import interleave, record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
 from benchmarks.methods import all_methods
 from dsofs.evaluation.results import Row
 
@@ -44,7 +44,7 @@ def measure(rounds: int) -> None:
         for number, method, seconds, result in interleave(jobs, rounds):
             values = {"gap": float(result.duality_gap_)} if method == "dso p=1" else {}
             values["shape"] = [*X.shape, len(set(y))]
-            record(STUDY, Row(name, method, number, seconds=seconds, values=values, versions=versions()))
+            record(STUDY, Row(name, method, number, seconds=seconds, values=values))
             print(f"{name:24s} {method:18s} {seconds:9.4f} s", flush=True)
 
 

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import record, rows_of, versions, write_table
+from benchmarks.harness import record, rows_of, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
 
@@ -90,7 +90,7 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> None:
             model = make_pipeline(StandardScaler(), LinearSVC(C=0.1, max_iter=5000)).fit(X[:, top], y)
             values[f"k={k}"] = model.score(X_test[:, top], y_test)
         seconds = float(selector.history_["seconds"][-1])
-        record(STUDY, Row(name, choice, seed, seconds=seconds, values=values, versions=versions()))
+        record(STUDY, Row(name, choice, seed, seconds=seconds, values=values))
         print(name, seed, choice, values, f"{seconds:.2f} s", flush=True)
 
 

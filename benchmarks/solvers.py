@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from benchmarks.data import available, load, synthetic
-from benchmarks.harness import record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs.arrays import Block, row_norms
 from dsofs.evaluation.results import Row
 from dsofs.problem import Problem
@@ -57,7 +57,7 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, p: float) -> None:
             "status": solution.status.short,
             "steps": solution.n_iter,
         }
-        record(STUDY, Row(name, method, 0, {"p": p}, seconds=seconds, values=values, versions=versions()))
+        record(STUDY, Row(name, method, 0, {"p": p}, seconds=seconds, values=values))
         print(
             f"{name:26s} p={p} {method:24s} {values['objective']:12.6f} {values['rows']:6d} {seconds:8.2f} s",
             flush=True,

@@ -9,7 +9,7 @@ import click
 from sklearn.svm import LinearSVC
 
 from benchmarks.data import TALL, available, load
-from benchmarks.harness import extra_memory, interleave, record, rows_of, start_anew, versions, write_table
+from benchmarks.harness import extra_memory, interleave, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
 
@@ -42,7 +42,7 @@ def measure(name: str, rounds: int) -> None:
         if method != "LinearSVC":
             certificate = result.duality_gap_ if method == "dso p=1" else result.stationarity_
             values |= {"status": result.status_, "certificate": float(certificate)}
-        record(STUDY, Row(name, method, number, seconds=seconds, values=values, versions=versions()))
+        record(STUDY, Row(name, method, number, seconds=seconds, values=values))
         print(f"{name:12s} {method:10s} {seconds:8.2f} s", flush=True)
 
 

@@ -1,1 +1,26 @@
-"""Measuring selectors: results files now; splits, protocols and significance as they come."""
+"""Measuring selectors: splits, protocols, a runner that survives, and its results file."""
+
+from __future__ import annotations
+
+from dsofs.evaluation.cells import ALL_FEATURES, REFERENCE
+from dsofs.evaluation.protocols import CLEAN, CLEAN_QUICK, PAPER, PAPER_QUICK, Protocol
+from dsofs.evaluation.results import Row, read_rows
+from dsofs.evaluation.runner import CellsFailedError, run
+from dsofs.evaluation.samples import Samples
+from dsofs.methods import Method
+
+__all__ = [
+    "ALL_FEATURES",
+    "CLEAN",
+    "CLEAN_QUICK",
+    "PAPER",
+    "PAPER_QUICK",
+    "REFERENCE",
+    "CellsFailedError",
+    "Method",
+    "Protocol",
+    "Row",
+    "Samples",
+    "read_rows",
+    "run",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -14,13 +15,32 @@ from typing import Any
 from dsofs import __version__
 from dsofs.files import append_line
 
+SOURCE = Path(__file__).parent
+
+
+@cache
+def code_version() -> str:
+    """The commit that this code is, with a plus if it was changed since; "release" outside of a checkout."""
+
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *arguments], cwd=SOURCE, capture_output=True, text=True, check=False)
+
+    try:
+        if git("ls-files", "--error-unmatch", Path(__file__).name).returncode != 0:
+            return "release"
+    except FileNotFoundError:  # no git
+        return "release"
+    changed = git("diff", "--quiet", "HEAD", "--", ":/src", ":/benchmarks/*.py").returncode == 1
+    return git("rev-parse", "--short", "HEAD").stdout.strip() + "+" * changed
+
 
 @cache
 def environment() -> dict[str, str]:
-    """What a number was measured on: versions, architecture and cores."""
+    """What a number was measured on: versions, the commit of the code, architecture and cores."""
     packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {
         "dsofs": __version__,
+        "commit": code_version(),
         **packages,
         "python": platform.python_version(),
         "machine": platform.machine(),
@@ -49,7 +69,7 @@ class Row:
 
 
 def append_row(path: str | os.PathLike[str], row: Row) -> None:
-    append_line(path, json.dumps(asdict(row), sort_keys=True))
+    append_line(path, json.dumps(asdict(row), sort_keys=True, separators=(",", ":")))
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:

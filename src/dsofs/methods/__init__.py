@@ -1,27 +1,38 @@
 """The methods that comparisons run over. One file each: its name is the method's, and ``make(k, seed)`` its selector.
 
-A new method is a new file here; nothing else has to know of it.
+``GRID``, where the file has one, holds what is tuned: a parameter of ``make`` -> its values. A new method is a new file
+here; nothing else has to know of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-Make = Callable[..., Any]
+
+@dataclass(frozen=True)
+class Method:
+    """How a selector is made, ``make(k, seed=0, **parameters)``, and what is tuned: parameter -> its values."""
+
+    make: Callable[..., Any]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def __call__(self, k: int | float | None, seed: int = 0, **parameters: Any) -> Any:
+        """A selector of k features."""
+        return self.make(k, seed=seed, **parameters)
 
 
-class Methods(Mapping[str, Make]):
-    """Method -> the function ``make(k, seed=0)`` that returns a selector of k features; loaded when asked for."""
+class Methods(Mapping[str, Method]):
+    """Name -> :class:`Method`; loaded when asked for."""
 
-    def __getitem__(self, name: str) -> Make:
+    def __getitem__(self, name: str) -> Method:
         if name not in list(self):
             raise KeyError(f"{name!r} is not a method. There are: {', '.join(self)}.")
-        make = import_module(f"{__name__}.{name}").make
-        assert callable(make)
-        return make
+        module = import_module(f"{__name__}.{name}")
+        return Method(module.make, getattr(module, "GRID", {}))
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(module.name for module in iter_modules(__path__)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.svm import LinearSVC
@@ -11,11 +12,13 @@ from dsofs.arrays.types import Floats, Ints
 from dsofs.ranking import two_tier_scores
 from dsofs.selectors.scored import ScoreSelector, f_scores
 
+GRID = {"C": (1e-2, 1e-1, 1.0, 1e1, 1e2)}
 
-def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
-    svm = LinearSVC(penalty="l1", dual=False, C=1.0, max_iter=10_000, random_state=random_state).fit(Z, codes)
+
+def scores(Z: Floats, codes: Ints, k: int, random_state: Any, *, C: float = 1.0) -> Floats:
+    svm = LinearSVC(penalty="l1", dual=False, C=C, max_iter=10_000, random_state=random_state).fit(Z, codes)
     return two_tier_scores(row_norms(svm.coef_.T), f_scores(Z, codes, k, random_state))
 
 
-def make(k: int, seed: int = 0) -> ScoreSelector:
-    return ScoreSelector(k, score_func=scores, random_state=seed)
+def make(k: int, seed: int = 0, *, C: float = 1.0) -> ScoreSelector:
+    return ScoreSelector(k, score_func=partial(scores, C=C), random_state=seed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dsofs.selectors.mrmr import MRMRSelector
 
 
-def make(k: int, seed: int = 0) -> MRMRSelector:
-    return MRMRSelector(k)
+def make(k: int, seed: int = 0, **parameters: Any) -> MRMRSelector:
+    return MRMRSelector(k, **parameters)

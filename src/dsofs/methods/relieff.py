@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dsofs.selectors.relieff import ReliefFSelector
 
 
-def make(k: int, seed: int = 0) -> ReliefFSelector:
-    return ReliefFSelector(k, random_state=seed)
+def make(k: int, seed: int = 0, **parameters: Any) -> ReliefFSelector:
+    return ReliefFSelector(k, random_state=seed, **parameters)

@@ -36,6 +36,7 @@ from dsofs.validation import (
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
     "lam": real(0) | NONE,
+    "lam_share": real(0),
     "multi_task": BOOLEAN,
     "solver": options("auto", *SOLVERS),
     "standardize": BOOLEAN,
@@ -99,7 +100,9 @@ class LassoSelector(RankedSelector):
         How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
         ``fit``.
     lam : float or None, default=None
-        Price of the weights, in the units of the formula. None is a tenth of ``lam_max_``.
+        Price of the weights, in the units of the formula. None is ``lam_share`` times ``lam_max_``.
+    lam_share : float, default=0.1
+        The price as a part of the one at which all weights are 0; without effect where ``lam`` is given.
     multi_task : bool, default=False
         Whether the classes share their features.
     solver : {"auto", "sklearn", "celer"}, default="auto"
@@ -153,6 +156,7 @@ class LassoSelector(RankedSelector):
         n_features_to_select: int | float | None = 10,
         *,
         lam: float | None = None,
+        lam_share: float = DEFAULT_SHARE,
         multi_task: bool = False,
         solver: str = "auto",
         standardize: bool = True,
@@ -164,6 +168,7 @@ class LassoSelector(RankedSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.lam = lam
+        self.lam_share = lam_share
         self.multi_task = multi_task
         self.solver = solver
         self.standardize = standardize
@@ -178,7 +183,7 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = self._prepare(X, y)
             self._warn_if_too_many(self.n_features_in_)
-            self.lam_ = DEFAULT_SHARE * self.lam_max_ if self.lam is None else float(self.lam)
+            self.lam_ = self.lam_share * self.lam_max_ if self.lam is None else float(self.lam)
             (W,), self.n_iter_ = self._solve(data, np.array([self.lam_]))
             self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
             scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))

@@ -1,0 +1,46 @@
+"""How long a run will take, from cells that have been measured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+from dsofs.evaluation.cells import Cell
+from dsofs.evaluation.results import Row
+
+
+class Forecast:
+    """Seconds that cells will take: as their like took before, or else in proportion to the size of the data."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = sizes
+        self._measured: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Rows of one cell carry the same seconds: each cell counts once."""
+        for (data, method, _), seconds in {
+            (row.data, row.method, row.seed): row.values["cell_seconds"] for row in rows if row.data in self._sizes
+        }.items():
+            self._measured[data, method].append(seconds)
+
+    @property
+    def knows_anything(self) -> bool:
+        return bool(self._measured)
+
+    def n_guessed(self, cells: Iterable[Cell]) -> int:
+        """How many of the cells are of a kind that was not measured yet."""
+        return sum((cell.data, cell.method) not in self._measured for cell in cells)
+
+    def seconds(self, cells: Iterable[Cell]) -> float:
+        return sum(self._seconds(cell) for cell in cells)
+
+    def _seconds(self, cell: Cell) -> float:
+        measured = self._measured.get((cell.data, cell.method))
+        return fmean(measured) if measured else self._rate(cell.method) * self._sizes[cell.data]
+
+    def _rate(self, method: str) -> float:
+        """Seconds for each number in X: of the method on other data, or of all methods if it has not been run."""
+        rates = {key: fmean(seconds) / self._sizes[key[0]] for key, seconds in self._measured.items()}
+        own = [rate for (_, name), rate in rates.items() if name == method]
+        return fmean(own or rates.values())

@@ -1,0 +1,56 @@
+"""The parameters of a method and the C of the SVM by cross-validation inside the training samples.
+
+A ranking is computed once for each fold and parameters of the method, and shared by all values of C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.types import Ints
+from dsofs.evaluation.classify import judge
+from dsofs.evaluation.protocols import Protocol
+from dsofs.evaluation.samples import Samples, Split
+from dsofs.methods import Method
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and its mean accuracy over the folds (None if nothing was tuned)."""
+
+    parameters: dict[str, Any]
+    svm_C: float
+    accuracy: float | None = None
+
+
+def ranked(selector: Any, depth: int) -> Ints:
+    """The first ``depth`` features of a fitted selector, best first."""
+    return np.argsort(selector.ranking_)[:depth]
+
+
+def fitted(selector: Any, split: Split) -> Any:
+    return selector.fit(split.training.X, split.training.y)
+
+
+def tune(method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int) -> Choice:
+    """The best of the method's grid times the protocol's values of C; of equals, the first."""
+    if not protocol.tuned:
+        return Choice({}, protocol.svm_C)
+    settings = [dict(zip(method.grid, values, strict=True)) for values in product(*method.grid.values())]
+    k = min(protocol.tuned_at, training.X.shape[1])
+    accuracies = []
+    for split in protocol.folds(training, trial):
+        rankings = [ranked(fitted(method(k, seed=trial, **fixed, **given), split), k) for given in settings]
+        accuracies.append([_accuracies(split, features, protocol) for features in rankings])
+    mean = np.mean(accuracies, axis=0)
+    best, C = np.unravel_index(np.argmax(mean), mean.shape)
+    return Choice(settings[best], protocol.svm_Cs[C], float(mean.max()))
+
+
+def _accuracies(split: Split, features: Ints, protocol: Protocol) -> list[float]:
+    """One for each C."""
+    return [judge(split, features, C, protocol.svm_max_iter).scores["accuracy"] for C in protocol.svm_Cs]
