@@ -133,7 +133,8 @@ def test_blocks_and_threads_do_not_change_the_result(seed, kernel, monkeypatch):
     for module in (differences, relief, missing):
         monkeypatch.setattr(module, "BLOCK_BYTES", 8 * 7 * len(X))
     monkeypatch.setattr(differences, "chunk_columns", lambda m: 4)
-    monkeypatch.setattr(differences, "TILE", 5)
+    monkeypatch.setattr(differences, "CACHE_BYTES", 1)
+    monkeypatch.setattr(differences, "FEWEST_COLUMNS", 4)
     pieces = ReliefFSelector(categorical_features=categorical, n_jobs=3).fit(X, y)
     np.testing.assert_allclose(pieces.scores_, plain.scores_, atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""BLAS threads: one for the many small solves of a fit, all of them for a big product.
+"""Threads: those of BLAS, one for the many small solves of a fit, all of them for a big product; and a team of our own.
 
 NumPy and SciPy carry a BLAS each, and their thread pools spin against one another during small solves. The limit is
 process-wide; threadpoolctl (from 3.8) lets the thread that set it first keep it, so concurrent fits do not fight.
@@ -6,12 +6,15 @@ process-wide; threadpoolctl (from 3.8) lets the thread that set it first keep it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
+
+from dsofs.arrays.types import Floats
 
 _outside: ContextVar[int | None] = ContextVar("threads outside of single_threaded", default=None)
 
@@ -39,3 +42,26 @@ def all_threads() -> Iterator[None]:
     """Inside ``single_threaded``: the threads there were outside, for one big product."""
     with _controller().limit(limits=_outside.get(), user_api="blas"):
         yield
+
+
+class Team:
+    """Threads that share work which releases Python's lock. They start once and meet once for each ``sum``."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._others = ThreadPoolExecutor(max(1, n_threads - 1))  # a thread starts when it is first needed
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._others.shutdown(cancel_futures=True)
+
+    def sum(self, part: Callable[[slice], Floats]) -> Floats:
+        """Sum of ``part(share)`` over the shares 0::n, 1::n, ... of whatever there is to do."""
+        first, *rest = (slice(thread, None, self.n_threads) for thread in range(self.n_threads))
+        others = [self._others.submit(part, share) for share in rest]
+        total = part(first)
+        for other in others:
+            total += other.result()
+        return total

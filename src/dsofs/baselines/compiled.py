@@ -21,10 +21,8 @@ def compiled(loop: Loop) -> Loop:
     return njit(fastmath={"reassoc", "contract"}, nogil=True, cache=True)(loop)
 
 
-def manhattan(A: Floats, B: Floats) -> Floats:
-    out = np.empty((len(A), len(B)))
-    compiled(_manhattan)(A, B, out)
-    return out
+def add_manhattan(D: Floats, A: Floats, Z: Floats, symmetric: bool) -> None:
+    compiled(_add_manhattan)(D, A, Z, symmetric)
 
 
 def weighted_differences(Z: Floats, S: csr_array) -> Floats:
@@ -33,23 +31,27 @@ def weighted_differences(Z: Floats, S: csr_array) -> Floats:
     return total
 
 
-def _manhattan(A: Floats, B: Floats, out: Floats) -> None:
-    last = B.shape[0] - B.shape[0] % 4
+def _add_manhattan(D: Floats, A: Floats, Z: Floats, symmetric: bool) -> None:
     for i in range(A.shape[0]):
-        for j in range(0, last, 4):  # four at once: each a is loaded once, and four sums run in parallel
+        start = i if symmetric else 0
+        last = Z.shape[0] - (Z.shape[0] - start) % 4
+        for j in range(start, last, 4):  # four at once: each a is loaded once, and four sums run in parallel
             s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
             for f in range(A.shape[1]):
                 a = A[i, f]
-                s0 += abs(a - B[j, f])
-                s1 += abs(a - B[j + 1, f])
-                s2 += abs(a - B[j + 2, f])
-                s3 += abs(a - B[j + 3, f])
-            out[i, j], out[i, j + 1], out[i, j + 2], out[i, j + 3] = s0, s1, s2, s3
-        for j in range(last, B.shape[0]):
+                s0 += abs(a - Z[j, f])
+                s1 += abs(a - Z[j + 1, f])
+                s2 += abs(a - Z[j + 2, f])
+                s3 += abs(a - Z[j + 3, f])
+            D[i, j] += s0
+            D[i, j + 1] += s1
+            D[i, j + 2] += s2
+            D[i, j + 3] += s3
+        for j in range(last, Z.shape[0]):
             s0 = 0.0
             for f in range(A.shape[1]):
-                s0 += abs(A[i, f] - B[j, f])
-            out[i, j] = s0
+                s0 += abs(A[i, f] - Z[j, f])
+            D[i, j] += s0
 
 
 def _weighted_differences(Z: Floats, indptr: Ints, indices: Ints, data: Floats, total: Floats) -> None:

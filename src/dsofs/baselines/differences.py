@@ -8,9 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse, triu
@@ -18,23 +16,21 @@ from scipy.sparse import csc_array, csr_array, issparse, triu
 from dsofs.arrays.design import chunk_columns
 from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
 from dsofs.arrays.standard import CONSTANT
+from dsofs.arrays.threads import Team
 from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 from dsofs.baselines.kernels import choose_kernels
 from dsofs.baselines.missing import ExpectedDifferences
 
-TILE = 32  # samples that are compared with all others while they stay in the cache
-CACHE_BYTES = 2**20  # columns that are compared at once: they should stay in a core's own cache, too
+CACHE_BYTES = 2**20  # columns that are compared at once: they should stay in a core's own cache
 FEWEST_COLUMNS = 128  # of a piece, so that loops along it are worth starting
-
-Map = Callable[[Callable[[int], None], Iterable[int]], Iterable[None]]
 
 
 class Differences:
     """The differences of X (dense or sparse, NaN where a value is missing), a few columns at a time."""
 
-    def __init__(self, X: AnyArray, categorical: Bools, groups: Ints, n_threads: int = 1) -> None:
+    def __init__(self, X: AnyArray, categorical: Bools, groups: Ints, team: Team) -> None:
         self.X = csc_array(X) if issparse(X) else X
-        self.categorical, self.groups, self.n_threads = categorical, groups, n_threads
+        self.categorical, self.groups, self.team = categorical, groups, team
         self.n_samples, self.n_features = X.shape
         self._measure_columns()
         complete = self.kept[~self.incomplete[self.kept]]
@@ -47,41 +43,35 @@ class Differences:
 
     def distances(self, rows: Ints) -> Floats:
         """sum_f diff_f(i, j) for i in ``rows`` and every j."""
-        D = np.zeros((len(rows), self.n_samples))
         symmetric = np.array_equal(rows, np.arange(self.n_samples))
-        with self._threads() as each:
-            for number in range(len(self._parts)):
-                self._add_distances(each, D, self._piece(number)[0], rows, symmetric)
+        D = self.team.sum(partial(self._distances_of_share, rows, symmetric))
         if symmetric:
             D = np.triu(D) + np.triu(D, 1).T
         for feature in self._features_with_gaps():
             D += self._expected(feature).of(rows)
         return D
 
-    def _add_distances(self, each: Map, D: Floats, Z: Floats, rows: Ints, symmetric: bool) -> None:
-        """Add sum_f |z_if - z_jf| to D, only from the diagonal on if it is ``symmetric``."""
-
-        def add_tile(first: int) -> None:
-            tile, start = slice(first, first + TILE), first if symmetric else 0
-            D[tile, start:] += self.kernels.manhattan(Z[rows[tile]], Z[start:])
-
-        list(each(add_tile, range(0, len(rows), TILE)))
+    def _distances_of_share(self, rows: Ints, symmetric: bool, share: slice) -> Floats:
+        """What one thread adds to the distances: that of its pieces."""
+        D = np.zeros((len(rows), self.n_samples))
+        for number in range(len(self._parts))[share]:
+            Z, _ = self._piece(number)
+            self.kernels.add_manhattan(D, Z if symmetric else Z[rows], Z, symmetric)
+        return D
 
     def weighted_sums(self, S: csr_array) -> Floats:
         """sum_ij S_ij diff_f(i, j) for every feature f."""
-        total = np.zeros(self.n_features)
         pairs = csr_array(triu(S + S.T))  # a difference is symmetric: each pair once
+        return self.team.sum(partial(self._sums_of_share, S, pairs))
 
-        def add_piece(number: int) -> None:
+    def _sums_of_share(self, S: csr_array, pairs: csr_array, share: slice) -> Floats:
+        """What one thread adds to the sums: that of its pieces and of its features with gaps."""
+        total = np.zeros(self.n_features)
+        for number in range(len(self._parts))[share]:
             Z, owners = self._piece(number)
             np.add.at(total, owners, self.kernels.weighted_differences(Z, pairs))
-
-        def add_feature(feature: int) -> None:
+        for feature in self._features_with_gaps()[share]:
             total[feature] = self._expected(feature).weighted_sum(S)
-
-        with self._threads() as each:
-            list(each(add_piece, range(len(self._parts))))
-            list(each(add_feature, self._features_with_gaps()))
         return total
 
     def _measure_columns(self) -> None:
@@ -137,15 +127,6 @@ class Differences:
     def _expected(self, feature: int) -> ExpectedDifferences:
         x = self._scaled(np.array([feature]))[:, 0]
         return ExpectedDifferences(x, bool(self.categorical[feature]), self.groups)
-
-    @contextmanager
-    def _threads(self) -> Iterator[Map]:
-        """``map``, or that of a pool of threads: the loops release Python's lock, so they run side by side."""
-        if self.n_threads == 1:
-            yield map
-            return
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            yield pool.map
 
 
 def halved_indicators(x: Floats) -> Floats:

@@ -14,6 +14,7 @@ from dsofs.arrays.types import Floats
 
 # Below this many differences, importing numba takes longer than it saves.
 COMPILED_WORK = 5e7
+TILE = 32  # samples that are compared with all others from the first of them on
 
 
 def choose_kernels(n_differences: float) -> ModuleType:
@@ -22,9 +23,11 @@ def choose_kernels(n_differences: float) -> ModuleType:
     return import_module("dsofs.baselines.compiled" if compiled else __name__)
 
 
-def manhattan(A: Floats, B: Floats) -> Floats:
-    """sum_f |a_if - b_jf| for all rows i of A and j of B."""
-    return np.asarray(cdist(A, B, "cityblock"))
+def add_manhattan(D: Floats, A: Floats, Z: Floats, symmetric: bool) -> None:
+    """Add sum_f |a_if - z_jf| to D for all rows i of A and j of Z, only from the diagonal on if ``symmetric``."""
+    for first in range(0, len(A), TILE):
+        tile, start = slice(first, first + TILE), first if symmetric else 0
+        D[tile, start:] += cdist(A[tile], Z[start:], "cityblock")
 
 
 def weighted_differences(Z: Floats, S: csr_array) -> Floats:

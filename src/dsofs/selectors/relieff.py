@@ -8,6 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from dsofs.arrays.threads import Team
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.baselines.differences import Differences
 from dsofs.baselines.relief import class_weights, nearest, relief_scores, target_weights
@@ -124,11 +125,12 @@ class ReliefFSelector(RankedSelector):
         self._warn_if_too_many(self.n_features_in_)
         categorical = check_categorical(self, self.categorical_features, self.n_features_in_)
         groups = y if by_class else np.zeros(len(y), dtype=np.intp)
-        differences = Differences(X, categorical, groups, effective_n_jobs(self.n_jobs))
-        check_varies(self, differences.kept, self.n_features_in_)
-        pairs = nearest(differences, self._sampled(len(y)), groups, self.n_neighbors)
-        weights = class_weights(pairs, y) if by_class else target_weights(pairs, y, self.sigma)
-        scores = relief_scores(differences, pairs, weights)
+        with Team(effective_n_jobs(self.n_jobs)) as team:
+            differences = Differences(X, categorical, groups, team)
+            check_varies(self, differences.kept, self.n_features_in_)
+            pairs = nearest(differences, self._sampled(len(y)), groups, self.n_neighbors)
+            weights = class_weights(pairs, y) if by_class else target_weights(pairs, y, self.sigma)
+            scores = relief_scores(differences, pairs, weights)
         kept = differences.kept
         self.scores_, self.ranking_ = rank_kept(scores[kept], kept, self.n_features_in_, worst=WORST)
         return self
