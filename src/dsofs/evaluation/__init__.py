@@ -7,6 +7,8 @@ from dsofs.evaluation.protocols import CLEAN, CLEAN_QUICK, PAPER, PAPER_QUICK, P
 from dsofs.evaluation.results import Row, read_rows
 from dsofs.evaluation.runner import CellsFailedError, run
 from dsofs.evaluation.samples import Samples
+from dsofs.evaluation.significance import compare_with_first, mean_ranks
+from dsofs.evaluation.stability import stability
 from dsofs.methods import Method
 
 __all__ = [
@@ -21,6 +23,9 @@ __all__ = [
     "Protocol",
     "Row",
     "Samples",
+    "compare_with_first",
+    "mean_ranks",
     "read_rows",
     "run",
+    "stability",
 ]

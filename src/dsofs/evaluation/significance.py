@@ -1,0 +1,63 @@
+"""Whether methods differ over data sets: Wilcoxon with Holm's correction, Friedman with Nemenyi's difference.
+
+Scores are given as an array of data sets x methods, higher is better (Demsar, JMLR 2006).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from dsofs.arrays.types import Floats
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One method against each of the others: mean differences, p-values, and these corrected for their number."""
+
+    differences: Floats
+    p_values: Floats
+    corrected: Floats
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Mean ranks (1 is best), Friedman's p-value for all being equal, and Nemenyi's critical difference."""
+
+    mean: Floats
+    p_value: float
+    critical_difference: float
+
+
+def compare_with_first(scores: Floats) -> Comparison:
+    """The first column against each other one: two-sided Wilcoxon signed-rank tests over the data sets."""
+    differences = scores[:, :1] - scores[:, 1:]
+    p_values = np.array([signed_rank_p(column) for column in differences.T])
+    return Comparison(differences.mean(axis=0), p_values, holm(p_values))
+
+
+def signed_rank_p(differences: Floats) -> float:
+    """Differences of zero are split between the sides."""
+    return float(wilcoxon(differences, zero_method="zsplit").pvalue) if np.any(differences) else 1.0
+
+
+def holm(p_values: Floats) -> Floats:
+    """The smallest times n, the next times n - 1, and so on; never below one before it, nor above 1."""
+    order = np.argsort(p_values)
+    n = len(p_values)
+    corrected = np.empty(n)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(n, 0, -1)))
+    return corrected
+
+
+def mean_ranks(scores: Floats, *, level: float = 0.05) -> Ranks:
+    """Ranks of at least three methods over the data sets; two methods differ by less than the critical difference if
+    ``level`` is all the doubt there may be."""
+    n_data, n_methods = scores.shape
+    ranks = rankdata(-scores, axis=1)
+    tied = bool(np.all(ranks == ranks[0, 0]))  # Friedman's statistic is 0 / 0 then
+    p_value = 1.0 if tied else float(friedmanchisquare(*scores.T).pvalue)
+    q = studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
+    return Ranks(ranks.mean(axis=0), p_value, float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_data))))
