@@ -29,6 +29,12 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
         raise
 
 
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file whose content is ready; it is whole or not there."""
+    with atomic_write(path, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)  # type: ignore[arg-type]
+
+
 def _umask() -> int:
     """The permissions that new files go without; it can only be read by setting it."""
     mask = os.umask(0o022)

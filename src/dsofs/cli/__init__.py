@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from dsofs import __version__
+from dsofs.cli.problems import INTERRUPTED
 
 # Command -> what it does; its code is ``main`` in the module of the same name.
 COMMANDS = {
     "demo": "Select features of data that come with scikit-learn, and see which they are.",
+    "select": "Select the features of a file that separate its classes.",
+    "apply": "Reduce another file to the same features.",
     "datasets": "List the data sets of the paper, whether they are at hand and where.",
 }
 
@@ -27,6 +31,13 @@ class LazyGroup(click.Group):
         command = import_module(f"dsofs.cli.{cmd_name}").main
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,0 +1,97 @@
+"""``dsofs apply``: the columns of a selection, taken from another file."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import click
+import numpy as np
+
+from dsofs.arrays.types import Floats
+from dsofs.cli.output import csv_text, messages
+from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.table_options import FILE, split_names
+from dsofs.datasets.labelled import find_column, unique_names, values_of
+from dsofs.datasets.readers import Frame, read_frame
+from dsofs.files import write_whole
+from dsofs.optional import require
+from dsofs.selection import Selection
+
+Kept = dict[str, np.ndarray]
+
+
+@click.command()
+@click.argument("selection", type=FILE)
+@click.argument("file", type=FILE)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True,
+              help="The file to write: .csv, .tsv, .parquet or .npz.")  # fmt: skip
+@click.option(
+    "--keep", metavar="COLUMNS", multiple=True, help="Other columns to keep, such as the label; may be repeated."
+)
+def main(selection: Path, file: Path, out: Path, keep: tuple[str, ...]) -> None:
+    """Reduce FILE to the features of SELECTION, a selection.json.
+
+    Columns are found by their names, in any order, and by position where there are no names. Exit codes: 0 done; 2
+    the files or options cannot be used; 130 interrupted, with nothing half-written.
+    """
+    console = messages()
+    with told_in_one_line():
+        write = WRITERS.get(out.suffix.lower())
+        if write is None:
+            raise click.UsageError(f"--out must end with one of {', '.join(WRITERS)}. Got {out.name!r} instead.")
+        chosen = Selection.load(selection)
+        with console.status("Reading ..."):
+            frame = read_frame(file)
+        X = chosen.apply(frame)
+        write_whole(out, write(X, chosen.names, kept_columns(frame, split_names(keep))))
+    console.print(f"{X.shape[0]} samples x {X.shape[1]} features written.")
+
+
+def kept_columns(frame: Frame, wanted: list[str]) -> Kept:
+    """Columns that are kept as they are, by name."""
+    names, _ = unique_names(frame)
+    kept: Kept = {}
+    for name in wanted:
+        if name in frame.labels:
+            kept[name] = frame.labels[name]
+        else:
+            index = find_column(frame, name, "keep")
+            kept[names[index]] = values_of(frame, index)
+    return kept
+
+
+def _text(X: Floats, names: list[str], kept: Kept, delimiter: str) -> bytes:
+    columns = [column.tolist() for column in kept.values()]
+    rows = ([*(column[index] for column in columns), *row] for index, row in enumerate(X.tolist()))
+    return csv_text([*kept, *names], rows, delimiter).encode()
+
+
+def write_csv(X: Floats, names: list[str], kept: Kept) -> bytes:
+    return _text(X, names, kept, ",")
+
+
+def write_tsv(X: Floats, names: list[str], kept: Kept) -> bytes:
+    return _text(X, names, kept, "\t")
+
+
+def write_parquet(X: Floats, names: list[str], kept: Kept) -> bytes:
+    pyarrow, parquet = require("pyarrow", "readers"), require("pyarrow.parquet", "readers")
+    columns = {**kept, **dict(zip(names, X.T, strict=True))}
+    file = BytesIO()
+    parquet.write_table(pyarrow.table({name: pyarrow.array(column.tolist()) for name, column in columns.items()}), file)
+    return file.getvalue()
+
+
+def write_npz(X: Floats, names: list[str], kept: Kept) -> bytes:
+    clash = sorted(set(kept) & {"X", "feature_names"})
+    if clash:
+        raise ValueError(
+            f"An NPZ file keeps the matrix and its names as X and feature_names: {clash[0]!r} cannot be kept."
+        )
+    file = BytesIO()
+    np.savez_compressed(file, X=X, feature_names=np.array(names), **kept)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+WRITERS = {".csv": write_csv, ".tsv": write_tsv, ".parquet": write_parquet, ".npz": write_npz}

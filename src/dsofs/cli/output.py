@@ -1,0 +1,48 @@
+"""What commands write: tables for other programs, files that are whole or not there, messages on stderr."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from dsofs.datasets.readers import Note
+from dsofs.files import write_whole
+
+# Spreadsheets take a cell that begins so for a formula.
+FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def messages() -> Console:
+    """For messages and progress; rich shows no progress where stderr is not a terminal."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def show_notes(console: Console, notes: Iterable[Note]) -> None:
+    for note in notes:
+        console.print(Text(f"Note: {note.text}."))
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
+    """A CSV file; texts that a spreadsheet would take for a formula get a quotation mark before them."""
+    file = StringIO()
+    writer = csv.writer(file, csv.unix_dialect, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow([harmless(name) for name in header])
+    writer.writerows([harmless(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def harmless(cell: object) -> object:
+    """Numbers as they are, and texts that no spreadsheet runs."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_MARKS) else cell
+
+
+def write_all(folder: Path, contents: Mapping[str, str]) -> None:
+    """Write files that are ready in memory into a folder, which is made where it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        write_whole(folder / name, content)

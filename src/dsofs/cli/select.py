@@ -1,0 +1,165 @@
+"""``dsofs select``: from a file to the features that separate its classes."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from sklearn.model_selection import StratifiedGroupKFold
+
+from dsofs import METHODS, DSOSelectorCV
+from dsofs.cli.output import csv_text, messages, show_notes, write_all
+from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.table_options import read_given, table_options
+from dsofs.datasets.labelled import LabelledTable
+from dsofs.datasets.readers import Note
+from dsofs.selection import Selection
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is to be selected, and how."""
+
+    k: int
+    method: str
+    p: float | None
+    C: float | None
+    tune: bool
+    seed: int
+    n_jobs: int | None
+
+
+@click.command()
+@table_options
+@click.option("-k", "k", default=20, show_default=True, type=click.IntRange(1), help="Features to select.")
+@click.option("--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="How to select.")
+@click.option("--p", "p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
+              help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
+@click.option("--C", "C", type=click.FloatRange(0, min_open=True),
+              help="Price of samples on the wrong side, for dso.")  # fmt: skip
+@click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
+@click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
+@click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def main(out: Path, as_json: bool, **options: Any) -> None:
+    """Select the features of FILE that separate the classes in its column COLUMN.
+
+    Writes selected.csv and selection.json into the folder given by --out. Exit codes: 0 done; 2 the data or the
+    options cannot be used; 130 interrupted, with nothing half-written.
+    """
+    console = messages()
+    settings = Settings(**{name: options[name] for name in Settings.__dataclass_fields__})
+    with told_in_one_line():
+        clock = time.perf_counter()
+        with console.status("Reading ..."):
+            table = read_given(options)
+        read_seconds = time.perf_counter() - clock
+        with console.status("Selecting ..."):
+            selector, notes = fit(table, settings)
+        seconds = {"read": read_seconds, "select": time.perf_counter() - clock - read_seconds}
+        selection = Selection.of(table, selector, settings.method, selector_parameters(selector, settings))
+        summary = summarise(selection, selector, (*table.notes, *notes), seconds, out)
+        write_all(out, {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()})
+    show_notes(console, (*table.notes, *notes))
+    if as_json:
+        click.echo(json.dumps(summary, indent=2))
+    else:
+        print_selection(selection, out)
+
+
+def fit(table: LabelledTable, settings: Settings) -> tuple[Any, list[Note]]:
+    """A fitted selector, and what it warned of."""
+    selector, notes = make_selector(table, settings)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        selector.fit(table.X, table.y)
+    texts = dict.fromkeys(" ".join(str(each.message).split()).rstrip(".") for each in caught)
+    return selector, [*notes, *(Note("warning", text) for text in texts)]
+
+
+def make_selector(table: LabelledTable, settings: Settings) -> tuple[Any, list[Note]]:
+    """The selector that the options ask for; refuses options that it does not have."""
+    if settings.tune:
+        if settings.method != "dso" or settings.p is not None:
+            raise click.UsageError("--tune chooses p for the method dso: leave out --p, and --method or set it to dso.")
+        Cs = None if settings.C is None else [settings.C]
+        selector: Any = DSOSelectorCV(settings.k, Cs=Cs, cv=folds(table, settings.seed), n_jobs=settings.n_jobs)
+    else:
+        selector = METHODS[settings.method](settings.k, seed=settings.seed)
+        known = selector.get_params()
+        for name in ("p", "C"):
+            if getattr(settings, name) is not None and name not in known:
+                raise click.UsageError(f"--{name} is no setting of the method {settings.method}.")
+        given = {name: getattr(settings, name) for name in ("p", "C", "n_jobs") if name in known}
+        selector.set_params(**{name: value for name, value in given.items() if value is not None})
+    if table.feature_groups is None:
+        return selector, []
+    if "feature_groups" not in selector.get_params():
+        text = f"the method {settings.method} knows no groups: features that belong together are ranked one by one"
+        return selector, [Note("groups", text)]
+    return selector.set_params(feature_groups=table.feature_groups), []
+
+
+def folds(table: LabelledTable, seed: int) -> Any:
+    """Folds for tuning: samples that belong together stay together."""
+    if table.sample_groups is None:
+        return FOLDS
+    splitter = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
+    return list(splitter.split(table.X, table.y, table.sample_groups))
+
+
+def selector_parameters(selector: Any, settings: Settings) -> dict[str, Any]:
+    """The settings that were used, tuned ones by their values; plain values only."""
+    plain = (int, float, str, bool, type(None))
+    parameters = {name: value for name, value in selector.get_params(deep=False).items() if isinstance(value, plain)}
+    if settings.tune:
+        parameters |= {"p": float(selector.best_p_), "C": selector.best_C_, "tuned": True}
+    return {**parameters, "seed": settings.seed}
+
+
+def selected_csv(selection: Selection) -> str:
+    """One line per feature, the best first; how often each was chosen over resamples, where that was found out."""
+    known = all(feature.frequency is not None for feature in selection.features)
+    header = ["rank", "feature", "score", *["frequency"] * known]
+    rows = [[f.rank, f.name, f.score, *[f.frequency] * known] for f in selection.features]
+    return csv_text(header, rows)
+
+
+def summarise(
+    selection: Selection, selector: Any, notes: tuple[Note, ...], seconds: dict[str, float], out: Path
+) -> dict[str, Any]:
+    """What a program that called the command wants to know."""
+    chosen = ("rank", "name", "index", "score")
+    gap = getattr(selector, "duality_gap_", None)
+    return {
+        "selected": [{name: getattr(feature, name) for name in chosen} for feature in selection.features],
+        "method": selection.method,
+        "parameters": selection.parameters,
+        "classes": selection.classes,
+        "status": getattr(selector, "status_", None),
+        "duality_gap": gap if gap is None or gap == gap else None,
+        "data": selection.data,
+        "notes": [asdict(note) for note in notes],
+        "seconds": seconds,
+        "files": {name: str(out / name) for name in ("selected.csv", "selection.json")},
+    }
+
+
+def print_selection(selection: Selection, out: Path) -> None:
+    table = Table("rank", "feature", "score", box=None)
+    for feature in selection.features:
+        table.add_row(str(feature.rank), Text(feature.name), f"{feature.score:.4g}")
+    console = Console()
+    console.print(table)
+    console.print(Text(f"Written: {out / 'selected.csv'}, {out / 'selection.json'}"), soft_wrap=True)

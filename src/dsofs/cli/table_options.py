@@ -1,0 +1,61 @@
+"""Options of every command that reads a labelled table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dsofs.datasets.imputing import IMPUTES
+from dsofs.datasets.labelled import LabelledTable, read_labelled
+
+FILE = click.Path(exists=True, path_type=Path)
+
+
+def table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The file and where in it the label lies, what is left out, what belongs together."""
+    for decorate in reversed(
+        (
+            click.argument("file", type=FILE),
+            click.option(
+                "--target", metavar="COLUMN", help="The label: a column's name, or its position (-1 is the last)."
+            ),
+            click.option("--target-file", type=FILE, help="A file with the labels, if they are not in FILE."),
+            click.option(
+                "--drop",
+                metavar="COLUMNS",
+                multiple=True,
+                help="Columns to leave out: names or positions, with commas; may be repeated.",
+            ),
+            click.option("--feature-groups", type=FILE, help="Lines 'feature,group': features to choose together."),
+            click.option("--sample-groups", metavar="COLUMN", help="Samples that belong together (patient, batch)."),
+            click.option(
+                "--impute",
+                type=click.Choice(IMPUTES),
+                default="none",
+                show_default=True,
+                help="How missing values are filled; 'none' refuses them.",
+            ),
+        )
+    ):
+        command = decorate(command)
+    return command
+
+
+def read_given(options: dict[str, Any]) -> LabelledTable:
+    """The table that these options describe."""
+    return read_labelled(
+        options["file"],
+        options["target"],
+        target_file=options["target_file"],
+        drop=split_names(options["drop"]),
+        feature_groups=options["feature_groups"],
+        sample_groups=options["sample_groups"],
+        impute=options["impute"],
+    )
+
+
+def split_names(given: tuple[str, ...]) -> list[str]:
+    return [name.strip() for entry in given for name in entry.split(",") if name.strip()]

@@ -1,0 +1,62 @@
+"""AnnData, in HDF5 (.h5ad) or Zarr: cells x genes, what is known of each cell in ``obs``, the genes in ``var``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.types import AnyArray
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.frame import Frame, matrix_frame
+from dsofs.datasets.readers.numpy_files import checked_sparse
+
+Content = Callable[[Any], np.ndarray]  # reads all of a dataset, after a look at what it declares
+
+
+def matches(group: Any) -> bool:
+    return all(name in group for name in ("X", "obs", "var"))
+
+
+def frame(group: Any, content: Content) -> Frame:
+    """X with the genes as names; the columns of ``obs`` are what a label can be taken from."""
+    for name in ("obs", "var"):
+        if not hasattr(group[name], "keys"):
+            raise DamagedFileError(f"its {name!r} is of AnnData before 0.7: read it with anndata and write it again")
+    obs, var = group["obs"], group["var"]
+    order = [str(name) for name in obs.attrs.get("column-order", ())]
+    labels = {name: _column(obs[name], content) for name in order}
+    genes = tuple(map(str, _column(var[str(var.attrs.get("_index", "_index"))], content)))
+    X = _matrix(group["X"], content)
+    if X.shape[1] != len(genes) or any(len(label) != X.shape[0] for label in labels.values()):
+        raise DamagedFileError(f"X is {X.shape[0]} x {X.shape[1]}, which does not fit its obs and var: write it again")
+    return matrix_frame("AnnData", X, genes, labels)
+
+
+def _matrix(X: Any, content: Content) -> AnyArray:
+    if hasattr(X, "keys"):
+        form = "csc" if str(X.attrs.get("encoding-type", "csr_matrix")).startswith("csc") else "csr"
+        shape = tuple(int(size) for size in X.attrs["shape"])
+        data = content(X["data"])
+        matrix = checked_sparse(form, data, content(X["indices"]), content(X["indptr"]), shape, len(data))
+        return matrix.astype(_float(data))
+    array = content(X)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise DamagedFileError("its X is no matrix of numbers")
+    return array.astype(_float(array), copy=False)
+
+
+def _float(array: np.ndarray) -> type[np.floating[Any]]:
+    return np.float32 if array.dtype == np.float32 else np.float64
+
+
+def _column(member: Any, content: Content) -> np.ndarray:
+    """A column of obs or var: plain, of categories, or with a mask of what is missing."""
+    if not hasattr(member, "keys"):
+        return content(member)
+    if "categories" in member:
+        codes, categories = content(member["codes"]), content(member["categories"]).astype(str)
+        return np.where(codes < 0, "", categories[np.maximum(codes, 0)]) if len(categories) else codes.astype(str)
+    values, mask = content(member["values"]), content(member["mask"])
+    return np.where(mask, "", values) if values.dtype.kind in "OU" else np.where(mask, np.nan, values.astype(float))

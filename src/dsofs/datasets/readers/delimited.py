@@ -1,0 +1,257 @@
+"""Text with delimiters: CSV, TSV and their relatives, also gzipped, with or without header, row names and quotes."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import IO
+
+import numpy as np
+
+from dsofs.arrays.memory import DOUBLE
+from dsofs.arrays.types import Floats
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.frame import Frame, Note
+from dsofs.datasets.readers.limits import refuse_too_big
+from dsofs.datasets.readers.numbers import MISSING, number, parse_plain
+from dsofs.datasets.readers.source import Source
+
+DELIMITERS = (b",", b"\t", b";", b"|")
+BLANKS = b" "  # any run of blanks or tabs
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
+SNIFFED_LINES = 5
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are cut into columns, and which columns hold text."""
+
+    n_columns: int
+    delimiter: bytes
+    text: frozenset[int]
+    skip: int = 0  # lines before the first sample
+    quote: str = '"'
+
+
+class FoundTextError(Exception):
+    """Columns taken for numbers hold text further down."""
+
+    def __init__(self, columns: set[int]) -> None:
+        self.columns = columns
+
+
+def read(source: Source) -> Frame:
+    with source.open() as stream:
+        first = list(islice(logical_lines(stream), SNIFFED_LINES))
+    if not first:
+        raise DamagedFileError("it holds no lines of data: give a table with a header and one line per sample")
+    delimiter = sniff_delimiter([line for _, line in first])
+    rows = [split(line, delimiter) for _, line in first]
+    names = _header(rows)
+    samples = first if names is None else first[1:]
+    if not samples:
+        raise DamagedFileError("it holds a single line, a header without samples")
+    cells = split(samples[0][1], delimiter)
+    layout = Layout(
+        n_columns=len(cells),
+        delimiter=delimiter,
+        text=frozenset(index for index, cell in enumerate(cells) if number(cell) is None),
+        skip=samples[0][0] - 1,
+    )
+    kind = "TSV" if delimiter == b"\t" else "CSV"
+    notes = () if names else (Note("no header", "the first line is no header: columns are named by their position"),)
+    return replace(read_body(source, layout, names), format=kind, notes=notes)
+
+
+def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> Frame:
+    """The samples; starts anew where a column turns out to hold text."""
+    while True:
+        try:
+            numbers, text = _read_once(source, layout)
+        except FoundTextError as found:
+            layout = replace(layout, text=layout.text | found.columns)
+            continue
+        numeric = np.array([index for index in range(layout.n_columns) if index not in layout.text], dtype=np.intp)
+        return Frame("text", numbers, numeric, text, names)
+
+
+def logical_lines(stream: IO[bytes], quote: bytes = b'"', skip: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers, without their ends; the first ``skip``, empty ones and comments at the top left out.
+
+    A line end between quotes does not end the line.
+    """
+    started, pending, opened = skip > 0, b"", 0
+    for count, raw in islice(enumerate(stream, 1), skip, None):
+        line = raw.removeprefix(BYTE_ORDER_MARK) if count == 1 else raw
+        if pending or line.count(quote) % 2:
+            pending += line
+            opened = opened or count
+            if pending.count(quote) % 2:
+                continue
+            line, pending = pending, b""
+        line = line.rstrip(b"\r\n")
+        if line.strip() and (started or not line.startswith(b"#")):
+            started = True
+            yield opened or count, line
+        opened = 0
+    if pending:
+        raise DamagedFileError(f"a quotation mark opened in line {opened} is never closed: correct that line")
+
+
+def sniff_delimiter(lines: list[bytes]) -> bytes:
+    """The delimiter that cuts these lines into the same number of columns, the most if several do."""
+    bare = [re.sub(rb'"[^"]*"', b"", line) for line in lines]
+    candidates = []
+    for delimiter in DELIMITERS:
+        counts = [line.count(delimiter) for line in bare]
+        # R leaves out the name of the column of row names, so that the header is one shorter.
+        even = len(set(counts[1:])) <= 1 and counts[0] in (counts[-1], counts[-1] - 1)
+        candidates.append((even and counts[-1] > 0, counts[0], delimiter))
+    _, count, best = max(candidates, key=lambda candidate: candidate[:2])
+    return best if count else BLANKS
+
+
+def split(line: bytes, delimiter: bytes, quote: str = '"') -> list[bytes]:
+    """The cells of a line, which may be quoted."""
+    if delimiter == BLANKS:
+        line = b" ".join(line.split())
+    if quote.encode() not in line:
+        return line.split(delimiter)
+    try:
+        reader = csv.reader([decode(line)], delimiter=delimiter.decode(), quotechar=quote, skipinitialspace=True)
+        return [cell.encode() for cell in next(reader)]
+    except csv.Error as error:
+        raise DamagedFileError(f"a line cannot be cut into columns ({error}): check its quotation marks") from error
+
+
+def decode(content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedFileError("it holds text that is not UTF-8: save it again with the encoding UTF-8") from error
+
+
+def _header(rows: list[list[bytes]]) -> tuple[str, ...] | None:
+    """The names in the first row, or None if it is a sample."""
+    first, second = rows[0], rows[1] if len(rows) > 1 else None
+    if second is not None and not _is_header(first, second):
+        return None
+    names = tuple(decode(cell).strip() for cell in first)
+    # R leaves out the name of the column of row names.
+    return ("", *names) if second is not None and len(second) == len(first) + 1 else names
+
+
+def _is_header(first: list[bytes], second: list[bytes]) -> bool:
+    """A header has text above numbers; or counts the columns, as frames without names are written."""
+    if len(second) == len(first) + 1:
+        return True
+    above, below = [number(cell) for cell in first], [number(cell) for cell in second]
+    if any(name is None and value is not None for name, value in zip(above, below, strict=False)):
+        return True
+    counted = [name for name in above if name is not None]
+    return not counted or (len(first) > 2 and counted in (_count(0, counted), _count(1, counted)))
+
+
+def _count(start: int, values: list[float]) -> list[float]:
+    return [float(value) for value in range(start, start + len(values))]
+
+
+def _read_once(source: Source, layout: Layout) -> tuple[Floats, dict[int, np.ndarray]]:
+    """All samples, in chunks: the numbers as a matrix, the columns of text by themselves."""
+    cut = Cutter(layout)
+    chunks: list[Floats] = []
+    text: list[list[bytes]] = [[] for _ in layout.text]
+    rows: list[bytes] = []
+    pending = total = 0
+    with source.open() as stream:
+        for count, line in logical_lines(stream, layout.quote.encode(), layout.skip):
+            numbers, texts = cut(count, line)
+            rows.append(numbers)
+            for column, cell in zip(text, texts, strict=True):
+                column.append(cell)
+            pending += len(numbers)
+            if pending > CHUNK_BYTES:
+                chunks.append(_numbers(rows, layout))
+                total += chunks[-1].nbytes
+                refuse_too_big(total)  # as much again, to put the chunks together
+                rows, pending = [], 0
+    chunks.append(_numbers(rows, layout))
+    columns = {index: _texts(column) for index, column in zip(sorted(layout.text), text, strict=True)}
+    return np.concatenate(chunks), columns
+
+
+class Cutter:
+    """Cuts a line into its numbers, one on each line, and its cells of text.
+
+    Columns of text are mostly few and at the ends of the line, so only the ends are cut.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.n_commas = layout.n_columns - 1
+        middle = layout.n_columns / 2
+        self.text = sorted(layout.text)
+        self.left = max((index + 1 for index in self.text if index < middle), default=0)
+        self.right = max((layout.n_columns - index for index in self.text if index >= middle), default=0)
+        self.whole = self.left + self.right >= layout.n_columns
+        self.quote = layout.quote.encode()
+
+    def __call__(self, count: int, line: bytes) -> tuple[bytes, list[bytes]]:
+        delimiter = self.layout.delimiter
+        if self.quote in line:
+            return self._from_cells(count, split(line, delimiter, self.layout.quote))
+        if delimiter == BLANKS:
+            line = b" ".join(line.split())
+        self._check(count, line.count(delimiter))
+        if self.whole:
+            return self._from_cells(count, line.split(delimiter))
+        *start, rest = line.split(delimiter, self.left)
+        rest, *end = rest.rsplit(delimiter, self.right)
+        offset = self.layout.n_columns - self.right
+        texts = [start[index] if index < self.left else end[index - offset] for index in self.text]
+        numbers = [cell for index, cell in enumerate(start) if index not in self.layout.text]
+        numbers.append(rest.replace(delimiter, b"\n"))
+        numbers += [cell for index, cell in enumerate(end, offset) if index not in self.layout.text]
+        return b"\n".join(numbers), texts
+
+    def _from_cells(self, count: int, cells: list[bytes]) -> tuple[bytes, list[bytes]]:
+        self._check(count, len(cells) - 1)
+        numbers = [cell for index, cell in enumerate(cells) if index not in self.layout.text]
+        if any(b"\n" in cell for cell in numbers):  # a quoted line end, which would be taken for the next number
+            raise FoundTextError({index for index, cell in enumerate(cells) if b"\n" in cell} - self.layout.text)
+        return b"\n".join(numbers), [cells[index] for index in self.text]
+
+    def _check(self, count: int, n_commas: int) -> None:
+        if n_commas != self.n_commas:
+            raise DamagedFileError(
+                f"line {count} has {n_commas + 1} columns, and the lines before it {self.n_commas + 1}: the file is "
+                f"cut short there or that line is damaged (columns are cut at {self.layout.delimiter.decode()!r})"
+            )
+
+
+def _numbers(rows: list[bytes], layout: Layout) -> Floats:
+    width = layout.n_columns - len(layout.text)
+    if not rows or not width:
+        return np.empty((len(rows), width))
+    refuse_too_big(DOUBLE * len(rows) * width)
+    lines = b"\n".join(rows)
+    values = parse_plain(lines, len(rows) * width)
+    return (_careful(lines, layout) if values is None else values).reshape(len(rows), width)
+
+
+def _careful(lines: bytes, layout: Layout) -> Floats:
+    """Numbers one by one: among them are missing values, unusual forms, or text."""
+    values = [number(token) for token in lines.split(b"\n")]
+    if None in values:
+        numeric = [index for index in range(layout.n_columns) if index not in layout.text]
+        raise FoundTextError({numeric[place % len(numeric)] for place, value in enumerate(values) if value is None})
+    return np.array(values, dtype=np.float64)
+
+
+def _texts(cells: list[bytes]) -> np.ndarray:
+    """The cells as text, missing ones as an empty one."""
+    return np.array(["" if (bare := cell.strip()).lower() in MISSING else decode(bare) for cell in cells], dtype=str)

@@ -1,0 +1,59 @@
+"""Excel workbooks (.xlsx), the first sheet. Needs the extra ``readers``."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.frame import Frame, Note, column_frame
+from dsofs.datasets.readers.limits import refuse_bomb
+from dsofs.datasets.readers.numbers import MISSING
+from dsofs.datasets.readers.source import Source
+from dsofs.optional import require
+
+
+def read(source: Source) -> Frame:
+    openpyxl = require("openpyxl", "readers")
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        refuse_bomb(source.size, unpacked, "save it as CSV.")
+        # Formulas give the values they were saved with; nothing is calculated.
+        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)
+        sheets = book.sheetnames
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # a declared size can be wrong, or a bomb
+        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+        book.close()
+    except DamagedFileError:
+        raise
+    except Exception as error:  # openpyxl raises a dozen kinds on damaged files
+        raise DamagedFileError(f"it is cut short or no workbook ({error}): save it again") from error
+    return _with_note(_frame(rows), sheets)
+
+
+def _frame(rows: list[tuple[Any, ...]]) -> Frame:
+    if len(rows) < 2:
+        raise DamagedFileError("its first sheet needs a header and at least one row of data below it")
+    width = max(map(len, rows))
+    padded = [(*row, *[None] * (width - len(row))) for row in rows]
+    names = ["" if name is None else str(name).strip() for name in padded[0]]
+    return column_frame("Excel", names, [_values(list(column)) for column in zip(*padded[1:], strict=True)])
+
+
+def _values(cells: list[Any]) -> np.ndarray:
+    """A column of numbers, if every cell is a number or missing, else of text."""
+    bare = [None if isinstance(cell, str) and cell.strip().lower().encode() in MISSING else cell for cell in cells]
+    if all(cell is None or isinstance(cell, int | float) for cell in bare):
+        return np.array([np.nan if cell is None else float(cell) for cell in bare])
+    return np.array(["" if cell is None else str(cell).strip() for cell in bare], dtype=str)
+
+
+def _with_note(frame: Frame, sheets: list[str]) -> Frame:
+    if len(sheets) == 1:
+        return frame
+    note = Note("sheets", f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read")
+    return Frame(frame.format, frame.numbers, frame.numeric, frame.text, frame.names, notes=(note,))

@@ -1,0 +1,48 @@
+"""MATLAB files of version 5 (and 4 of the same reader)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import loadmat, whosmat
+
+from dsofs.arrays.types import AnyArray
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.arrays import arrays_frame
+from dsofs.datasets.readers.frame import Frame
+from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.datasets.readers.source import Source
+
+MAT5 = b"MATLAB 5.0 MAT-file"
+# Bytes of an entry, for the kinds of variables that are read; a cell holds a text.
+ENTRY_BYTES = {
+    "double": 8, "single": 4, "int64": 8, "uint64": 8, "int32": 4, "uint32": 4, "int16": 2, "uint16": 2, "int8": 1,
+    "uint8": 1, "logical": 1, "char": 2, "cell": 8, "sparse": 0,
+}  # fmt: skip
+
+
+def read(source: Source) -> Frame:
+    try:
+        declared = whosmat(source.path)
+        wanted = [name for name, _, kind in declared if kind in ENTRY_BYTES]
+        needed = sum(ENTRY_BYTES.get(kind, 0) * int(np.prod(shape, dtype=object)) for _, shape, kind in declared)
+        refuse_bomb(source.size, needed, "save it with the flag -v6, which does not pack.")
+        refuse_too_big(needed)
+        found = loadmat(source.path, variable_names=wanted) if wanted else {}
+    except DamagedFileError:
+        raise
+    except Exception as error:  # scipy raises a dozen kinds on damaged files
+        raise DamagedFileError(f"it is cut short or damaged ({error}): save it again from MATLAB") from error
+    return arrays_frame("MATLAB 5", {name: _plain(found[name]) for name in wanted})
+
+
+def _plain(value: Any) -> AnyArray:
+    """Numbers as they are; a cell of texts as an array of text."""
+    if sparse.issparse(value) or value.dtype != object:
+        return value
+    cells = [np.ravel(cell) for cell in value.ravel()]
+    if not all(len(cell) == 1 for cell in cells):
+        return value
+    return np.array([cell[0] for cell in cells])

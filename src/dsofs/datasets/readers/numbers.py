@@ -1,0 +1,70 @@
+"""Numbers written as text: many at once, to exactly what Python's ``float`` makes of each."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import numpy as np
+from scipy.io import mmread
+
+from dsofs.arrays.types import Floats
+
+DIGITS = b"0123456789"
+SPECIAL = b"+-.eE\n"
+# How missing values are written, in small letters. "none" is not among them: it is a common name of a class.
+MISSING = frozenset({b"", b"na", b"n/a", b"#n/a", b"<na>", b"nan", b"null", b"?"})
+PLUS, MINUS, POINT, NEWLINE, E, SMALL_E = b"+-.\nEe"
+
+
+def is_missing(token: bytes) -> bool:
+    return token.strip().lower() in MISSING
+
+
+def number(token: bytes) -> float | None:
+    """The number, NaN if it is missing, None if it is text."""
+    if b"_" in token:  # float would pass over it
+        return None
+    try:
+        return float(token)
+    except ValueError:
+        return np.nan if is_missing(token) else None
+
+
+def parse_plain(lines: bytes, count: int) -> Floats | None:
+    """``count`` numbers, one on each line; None if some line is not a plain number.
+
+    The reader of Matrix Market files in SciPy is the quickest at hand: it rounds correctly and uses all cores. But
+    it passes over what follows a number on its line, so what it is given is checked first.
+    """
+    if not _all_plain(lines):
+        return None
+    try:
+        return mmread(BytesIO(b"%%%%MatrixMarket matrix array real general\n%d 1\n" % count + lines)).ravel()
+    except (ValueError, OverflowError):  # a missing number, one out of range, a sign or a point alone
+        return None
+
+
+def _all_plain(lines: bytes) -> bool:
+    """Whether no line holds anything after a number of the form -12.34e-5."""
+    specials = lines.translate(None, DIGITS)
+    if specials.translate(None, SPECIAL):
+        return False
+    order = specials.translate(None, b"+-").lower()
+    return not any(pair in order for pair in (b"..", b"e.", b"ee")) and _signs_in_place(lines)
+
+
+def _signs_in_place(lines: bytes) -> bool:
+    """A sign only at the start or after an e, and a digit or point behind it; behind an e a digit or a sign."""
+    codes = np.frombuffer(b"\n" + lines + b"\n", dtype=np.uint8)
+    signs = np.flatnonzero((codes == PLUS) | (codes == MINUS))
+    powers = np.flatnonzero((codes == SMALL_E) | (codes == E))
+    before, after, behind = codes[signs - 1], codes[signs + 1], codes[powers + 1]
+    return bool(
+        ((before == NEWLINE) | (before == SMALL_E) | (before == E)).all()
+        and (_is_digit(after) | (after == POINT)).all()
+        and (_is_digit(behind) | (behind == PLUS) | (behind == MINUS)).all()
+    )
+
+
+def _is_digit(codes: np.ndarray) -> np.ndarray:
+    return (codes >= DIGITS[0]) & (codes <= DIGITS[-1])

@@ -1,0 +1,106 @@
+"""NPY and NPZ files. Arrays of Python objects are refused: to load them would be to run what the file says."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.lib import format as npy
+from scipy import sparse
+
+from dsofs.arrays.types import AnyArray
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.arrays import arrays_frame
+from dsofs.datasets.readers.frame import Frame
+from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big, refuse_too_wide
+from dsofs.datasets.readers.source import Source
+
+NPY = b"\x93NUMPY"
+SPARSE = {"data", "indices", "indptr", "format", "shape"}  # what scipy.sparse.save_npz writes
+BROKEN = (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError)
+
+
+def read_npy(source: Source) -> Frame:
+    with source.open() as stream:
+        array = _array(stream, source.size, source.path.name)
+    if array.ndim != 2:
+        raise DamagedFileError(f"it holds an array of {array.ndim} dimensions, and must hold samples x features")
+    return arrays_frame("NPY", {"X": array})
+
+
+def read_npz(source: Source) -> Frame:
+    try:
+        arrays = _members(source.path)
+    except DamagedFileError:
+        raise
+    except BROKEN as error:
+        raise DamagedFileError(f"it is cut short or no NPZ file ({error}): copy or save it again") from error
+    if set(arrays) >= SPARSE:
+        matrix = _sparse(arrays)
+        arrays = {"X": matrix, **{name: array for name, array in arrays.items() if name not in SPARSE}}
+    return arrays_frame("NPZ", arrays)
+
+
+def read_vector(source: Source) -> np.ndarray:
+    """An array of one dimension, from an NPY file."""
+    with source.open() as stream:
+        return np.ravel(_array(stream, source.size, source.path.name))
+
+
+def _members(path: Path) -> dict[str, AnyArray]:
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        unpacked = sum(entry.file_size for entry in entries)
+        refuse_bomb(path.stat().st_size, unpacked, "save it with numpy.savez, which does not pack.")
+        refuse_too_big(unpacked)
+        for entry in entries:
+            with archive.open(entry) as stream:
+                arrays[entry.filename.removesuffix(".npy")] = _array(stream, entry.file_size, entry.filename)
+    return arrays
+
+
+def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
+    """An array whose header keeps what it promises: no objects, and no more bytes than there are."""
+    try:
+        version = npy.read_magic(stream)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read_header(stream)
+    except ValueError as error:
+        raise DamagedFileError(f"{name} is no array of NumPy: {error}") from error
+    if dtype.hasobject:
+        raise DamagedFileError(
+            f"{name} holds Python objects (a pickle), which can run code: save plain numbers or text"
+        )
+    count = int(np.prod(shape, dtype=object))
+    if count * dtype.itemsize > size or min(shape, default=0) < 0:
+        raise DamagedFileError(f"{name} declares shape {shape}, more than the {size} bytes it has: it is cut short")
+    content = stream.read(count * dtype.itemsize)
+    if len(content) < count * dtype.itemsize:
+        raise DamagedFileError(f"{name} is cut short: copy or save it again")
+    return np.frombuffer(content, dtype=dtype, count=count).reshape(shape, order="F" if fortran else "C")
+
+
+def _sparse(arrays: dict[str, AnyArray]) -> AnyArray:
+    shape, n_values = tuple(int(size) for size in arrays["shape"]), len(arrays["data"])
+    form = str(np.char.decode(arrays["format"], "ascii") if arrays["format"].dtype.kind == "S" else arrays["format"])
+    if form not in ("csr", "csc") or len(shape) != 2 or min(shape) < 0:
+        raise DamagedFileError(f"it holds a sparse matrix of format {form!r}, shape {shape}: save it as csr")
+    return checked_sparse(form, arrays["data"], arrays["indices"], arrays["indptr"], shape, n_values)
+
+
+def checked_sparse(
+    form: str, data: AnyArray, indices: AnyArray, indptr: AnyArray, shape: tuple[int, ...], n_values: int
+) -> AnyArray:
+    """A CSR matrix, if its parts fit together."""
+    refuse_too_wide(max(shape), n_values)
+    make = sparse.csr_matrix if form == "csr" else sparse.csc_matrix
+    try:
+        matrix = make((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise DamagedFileError(f"its sparse matrix is damaged: {error}") from error
+    return matrix.tocsr()

@@ -1,0 +1,35 @@
+"""svmlight / libsvm: a label, then index:value pairs; what is not there is zero."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.frame import Frame, matrix_frame
+from dsofs.datasets.readers.limits import refuse_too_wide
+from dsofs.datasets.readers.source import Source
+
+FIRST_LINE = re.compile(rb"\s*(#[^\n]*\n\s*)*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#|\r?\n|$)")
+
+
+def matches(head: bytes) -> bool:
+    """Whether the first line is one; of a long one only its beginning is at hand."""
+    end = head.rfind(b" ") if b"\n" not in head else len(head)
+    return FIRST_LINE.match(head[:end]) is not None
+
+
+def read(source: Source) -> Frame:
+    """Columns are called by their index as it is written, so that a file that lacks the last ones fits another."""
+    with source.open() as stream:
+        try:
+            X, y = load_svmlight_file(stream, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            raise DamagedFileError(f"it is no svmlight file, though it begins like one: {error}") from error
+    refuse_too_wide(X.shape[1], X.nnz)
+    start = 0 if (X.indices == 0).any() else 1  # most files count from 1
+    names = tuple(str(index) for index in range(start, X.shape[1]))
+    labels = y.astype(np.intp) if (y == np.rint(y)).all() else y
+    return matrix_frame("svmlight", X[:, start:].tocsr(), names, {"y": labels}, open_ended=True)

@@ -1,0 +1,225 @@
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+
+import numpy as np
+import pytest
+
+from dsofs import METHODS, DSOSelector, DSOSelectorCV
+from dsofs.cli.output import csv_text
+from dsofs.datasets.readers import read_frame
+from dsofs.selection import Selection
+from tests.cli.test_cli import run
+from tests.datasets.tables import CORE, EXTRA, csv_lines, small_problem
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
+    return tmp_path / "table.csv"
+
+
+def select(path, *options, target="label"):
+    out = path.parent / "out"
+    return run("select", str(path), "--target", target, "--out", str(out), *options), out
+
+
+def test_writes_what_the_selector_finds(table):
+    X, y, names = small_problem()
+    result, out = select(table, "-k", "5", "--json")
+    assert result.exit_code == 0, result.output
+    selector = DSOSelector(5).fit(X, y)
+    best = np.argsort(selector.ranking_)[:5]
+    rows = list(csv.DictReader((out / "selected.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["feature"] for row in rows] == [names[index] for index in best]
+    assert [float(row["score"]) for row in rows] == selector.scores_[best].tolist()
+    assert Selection.load(out / "selection.json").indices == best.tolist()
+    summary = json.loads(result.stdout)
+    assert [feature["index"] for feature in summary["selected"]] == best.tolist()
+    assert summary["status"] == "converged"
+    assert sorted(path.name for path in out.iterdir()) == ["selected.csv", "selection.json"]
+
+
+def test_every_method(table):
+    for method in METHODS:
+        result, out = select(table, "-k", "3", "--method", method)
+        if "is not installed" in result.output:
+            continue
+        assert result.exit_code == 0, (method, result.output)
+        selection = Selection.load(out / "selection.json")
+        assert len(selection.features) == 3
+        assert selection.method == method
+
+
+def test_settings_reach_the_selector(table):
+    X, y, _ = small_problem()
+    _, out = select(table, "-k", "4", "--p", "0.5", "--C", "2")
+    expected = DSOSelector(4, p=0.5, C=2.0).fit(X, y)
+    assert sorted(Selection.load(out / "selection.json").indices) == np.flatnonzero(expected.get_support()).tolist()
+    result, out = select(table, "-k", "4", "--tune", "--n-jobs", "1")
+    assert result.exit_code == 0, result.output
+    tuned = DSOSelectorCV(4).fit(X, y)
+    assert Selection.load(out / "selection.json").parameters["p"] == tuned.best_p_
+    assert sorted(Selection.load(out / "selection.json").indices) == np.flatnonzero(tuned.get_support()).tolist()
+
+
+def test_options_that_do_not_go_together(table):
+    for options, words in (
+        (("--method", "mrmr", "--p", "0.5"), "--p is no setting of the method mrmr"),
+        (("--tune", "--p", "0.5"), "--tune chooses p"),
+        (("--method", "rfs", "--tune"), "--tune chooses p"),
+        (("--p", "2"), "0<x<2"),
+        (("--method", "none"), "'none' is not one of"),
+    ):
+        result, out = select(table, *options)
+        assert result.exit_code == 2
+        assert words in result.output
+        assert not out.exists()
+
+
+def test_messages_go_to_stderr_and_into_the_summary(tmp_path):
+    X, y, names = small_problem()
+    path = tmp_path / "t.csv"
+    path.write_text(csv_lines(np.column_stack([X, np.ones(len(X)), y == "ill"]), y, [*names, "flat", "copy"]), "utf-8")
+    result, _ = select(path, "--json", "-k", "1")
+    summary = json.loads(result.stdout)
+    assert {note["kind"] for note in summary["notes"]} >= {"constant columns", "leaking columns"}
+    assert summary["selected"][0]["name"] == "copy"
+    assert "'copy' is the label 'label' under another name" in result.stderr
+
+
+BROKEN = {
+    "truncated": (lambda text: text[: len(text) * 2 // 3].encode(), "cut short"),
+    "delimiter": (lambda text: text.replace(",", "~").encode(), "only one was found: put commas"),
+    "mixed": (
+        lambda text: text.replace(text.split("\n")[3].split(",")[0], "oops", 1).encode(),
+        "mixes numbers and text",
+    ),
+    "empty": (lambda text: b"", "it is empty"),
+    "binary": (lambda text: bytes(range(256)) * 40, "binary file of no known format"),
+    "duplicate": (lambda text: text.replace('"gene 1, probe"', "label", 1).encode(), "2 columns are called 'label'"),
+    "no target": (lambda text: text.replace("label", "klass").encode(), "There is no column 'label'"),
+    "missing": (lambda text: text.replace(text.split("\n")[3].split(",")[0], "", 1).encode(), "--impute"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_files_get_one_line_and_exit_code_2(kind, table):
+    damage, words = BROKEN[kind]
+    table.write_bytes(damage(table.read_text(encoding="utf-8")))
+    result, out = select(table)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+    assert isinstance(result.exception, SystemExit)
+    assert not out.exists()
+
+
+def test_files_that_are_not_there(tmp_path):
+    result, _ = select(tmp_path / "none.csv")
+    assert result.exit_code == 2
+    assert "does not exist" in result.output
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("form", [*CORE, *EXTRA])
+def test_select_then_apply_in_every_format(form, tmp_path):
+    write = CORE.get(form)
+    if write is None:
+        write, package = EXTRA[form]
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    X, y, names = small_problem()
+    path, target = write(tmp_path, X, y, names)
+    options = [] if target is None else ["--target", str(target)]
+    result = run("select", str(path), *options, "-k", "4", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    chosen = Selection.load(tmp_path / "out" / "selection.json").indices
+    result = run("apply", str(tmp_path / "out" / "selection.json"), str(path), "--out", str(tmp_path / "small.npz"))
+    assert result.exit_code == 0, result.output
+    np.testing.assert_array_equal(np.load(tmp_path / "small.npz")["X"], X[:, chosen])
+    assert chosen == np.argsort(DSOSelector(4).fit(X, y).ranking_)[:4].tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npz"])
+def test_apply_writes_every_format(suffix, table):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    X, y, _ = small_problem()
+    _, out = select(table, "-k", "3")
+    selection, target = Selection.load(out / "selection.json"), table.parent / f"small{suffix}"
+    result = run("apply", str(out / "selection.json"), str(table), "--out", str(target), "--keep", "label")
+    assert result.exit_code == 0, result.output
+    frame = read_frame(target)
+    np.testing.assert_array_equal(frame.numbers, X[:, selection.indices])
+    label = frame.labels["label"] if suffix == ".npz" else frame.text[0]
+    assert label.tolist() == y.tolist()
+
+
+def test_apply_refuses(table):
+    _, out = select(table, "-k", "3")
+    json_file, small = str(out / "selection.json"), str(table.parent / "small.csv")
+    for arguments, words in (
+        ((json_file, str(table), "--out", small + ".doc"), "must end with one of .csv"),
+        ((str(table), str(table), "--out", small), "is no selection of dsofs"),
+        ((json_file, json_file, "--out", small), "cannot be used"),
+        ((json_file, str(table), "--out", small, "--keep", "nothing"), "no column 'nothing' for 'keep'"),
+        ((json_file, str(table), "--out", "/nowhere/small.csv"), "No such file"),
+    ):
+        result = run("apply", *arguments)
+        assert result.exit_code == 2, result.output
+        assert words in result.output
+    assert not (table.parent / "small.csv").exists()
+
+
+def test_csv_export_runs_nothing_in_a_spreadsheet():
+    hostile = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "plain", 'a"b,c']
+    header, row = csv.reader(StringIO(csv_text(hostile, [[*hostile[:-1], -1.5]]), newline=""))
+    assert header == ["'" + text for text in hostile[:6]] + hostile[6:]
+    assert row[:6] == header[:6]
+    assert row[-1] == "-1.5"  # a number is a number
+
+
+def test_hostile_names_are_quoted_in_selected_csv(tmp_path):
+    X, y, names = small_problem()
+    path = tmp_path / "t.csv"
+    path.write_text(csv_lines(X, y, [f"=cmd|' /C calc'!A{i}" for i in range(len(names))]), encoding="utf-8")
+    _, out = select(path, "-k", "2")
+    rows = list(csv.reader((out / "selected.csv").read_text(encoding="utf-8").splitlines()))
+    assert all(row[1].startswith("'=cmd") for row in rows[1:])
+
+
+def test_ctrl_c_leaves_nothing_and_exits_with_130(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3000)), np.arange(200) % 20
+    np.savez(tmp_path / "big.npz", X=X, y=y)
+    command = [
+        sys.executable,
+        "-m",
+        "dsofs",
+        "select",
+        str(tmp_path / "big.npz"),
+        "--tune",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not os.path.exists(f"/proc/{process.pid}/maps") or b"sklearn" not in _maps(process.pid):
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert b"Traceback" not in errors
+    assert not (tmp_path / "o").exists()
+
+
+def _maps(pid):
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        return file.read()

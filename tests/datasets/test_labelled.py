@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+
+from dsofs.datasets.labelled import read_labelled
+from tests.datasets.tables import csv_lines, small_problem
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(content, name="table.csv"):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        return tmp_path / name
+
+    return to_file
+
+
+def kinds(table):
+    return [note.kind for note in table.notes]
+
+
+def refused(path, target="y", **options):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the callers look at the text
+        read_labelled(path, target, **options)
+    return str(caught.value)
+
+
+ROWS = "1,5,u\n2,6,u\n3,4,v\n4,5,v\n"
+
+
+def test_label_by_name_position_and_file(write):
+    path = write("a,b,y\n" + ROWS)
+    for target in ("y", 2, "2", -1, "-1"):
+        table = read_labelled(path, target)
+        assert table.names == ["a", "b"]
+        assert table.y.tolist() == ["u", "u", "v", "v"]
+        assert table.target_position == 2
+    for labels in ("y\nu\nu\nv\nv\n", "u\nu\nv\nv"):
+        table = read_labelled(write("a,b\n1,5\n2,6\n3,4\n4,5\n"), target_file=write(labels, "labels.txt"))
+        assert table.y.tolist() == ["u", "u", "v", "v"]
+    path = write("a,b,y\n" + ROWS)
+    other = write("id,y,age\np,u,1.5\nq,u,2\nr,v,3\ns,v,4\n", "labels.csv")
+    assert read_labelled(path, "y", target_file=other, drop=["y"]).y.tolist() == ["u", "u", "v", "v"]
+    assert "holds 2 columns: say which" in refused(path, None, target_file=other)
+    assert "holds 3 labels, and there are 4 samples" in refused(path, None, target_file=write("u\nv\nv", "l.txt"))
+
+
+def test_a_column_named_like_a_position_goes_by_its_name(write):
+    table = read_labelled(write("1,y,2\n5,u,7\n5,u,8\n1,v,9\n1,v,9\n"), "1")
+    assert (table.target, table.target_position) == ("1", 0)
+
+
+def test_what_is_no_label(write):
+    path = write("a,b,y,who,size,same\n" + "".join(f"{i},{i % 2},{i % 2},p{i},{i / 2},k\n" for i in range(6)))
+    assert "no column 'z' for 'target'; there are 6: 'a'" in refused(path, "z")
+    assert "did you mean 'size'?" in refused(path, "sizes")
+    assert "looks like an identifier" in refused(path, "who")
+    assert "looks like an identifier" in refused(path, "a")
+    assert "not whole (0.5)" in refused(path, "size")
+    assert "two classes are needed" in refused(path, "same")
+    assert "Say which column" in refused(path, None)
+    assert "missing in 2 samples, first in sample 2" in refused(write("a,y\n1,u\n2,\n3,NA\n4,v\n"))
+
+
+def test_notes_on_the_label(write):
+    assert kinds(read_labelled(write("a,y\n1,0\n2,0\n1,1\n3,1\n2,2\n"), "y")) == ["many classes", "small classes"]
+    assert kinds(read_labelled(write("a,y\n1,0\n2,0\n1,1\n3,1\n2,1\n"), "y")) == []
+
+
+def test_duplicate_names_are_made_unique_and_refused_where_ambiguous(write):
+    path = write("a,a,a.1,y\n1,2,3,u\n2,2,1,u\n4,1,5,v\n1,3,1,v\n")
+    table = read_labelled(path, "y")
+    assert table.names == ["a", "a.2", "a.1"]
+    assert kinds(table) == ["duplicate names"]
+    for options in ({"target": "a"}, {"target": "y", "drop": ["a"]}):
+        assert "2 columns are called 'a'" in refused(path, **options)
+    assert read_labelled(path, "y", drop=[1]).names == ["a", "a.1"]
+
+
+def test_categories_are_one_block_in_the_place_of_their_column(write):
+    path = write("a,colour,b,y\n1,red,4,u\n2,blue,3,u\n3,red,2,v\n4,green,3,v\n")
+    table = read_labelled(path, "y")
+    assert table.names == ["a", "colour=blue", "colour=green", "colour=red", "b"]
+    np.testing.assert_array_equal(table.X[:, 1:4], [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    groups = table.feature_groups
+    assert groups[1] == groups[2] == groups[3]
+    assert len(set(groups)) == 3
+    with_file = read_labelled(path, "y", feature_groups=write("feature,group\na,g\nb,g\n", "groups.csv"))
+    assert with_file.feature_groups[0] == with_file.feature_groups[4] != with_file.feature_groups[1]
+    assert "names 'c', which is no feature" in refused(path, feature_groups=write("c,g\n", "groups.csv"))
+    assert "must have lines" in refused(path, feature_groups=write("c\n", "groups.csv"))
+
+
+def test_what_is_left_out_and_said(write):
+    path = write(",id,a,flat,copy,y,\n" + "".join(f"{i},p{i},{i * i % 5},7,{'st'[i % 2]},{i % 2},\n" for i in range(6)))
+    table = read_labelled(path, "y")
+    assert table.names == ["a", "flat", "copy=s", "copy=t"]
+    assert sorted(kinds(table)) == ["constant columns", "empty columns", "identifier", "leaking columns", "row numbers"]
+    assert any("'copy=s', 'copy=t' are the label 'y'" in note.text for note in table.notes)
+
+
+def test_mixed_columns_and_decimal_commas(write):
+    message = refused(write("a,y\n1,u\n2,u\n3,v\noops,v\n"))
+    assert message == "Column 'a' mixes numbers and text ('oops' in sample 4): correct it, or leave it out (--drop)."
+    assert "a decimal comma" in refused(write("a;b;y\n1,5;1;u\n2,5;2;u\n1,5;3;v\n2,5;1;v\n"))
+
+
+MISSING = "a,b,c,y\n1,5,r,u\n,6,r,u\n3,NA,,v\n5,?,s,v\n5,6,r,v\n"
+
+
+def test_missing_values(write):
+    path = write(MISSING)
+    assert "4 values are missing in 3 columns ('a' 1, 'b' 2, 'c' 1)" in refused(path)
+    table = read_labelled(path, "y", impute="median")
+    assert table.X[1, 0] == 4
+    assert [feature.fill for feature in table.features] == [4, 6, "r", "r"]
+    assert read_labelled(path, "y", impute="most-frequent").X[1, 0] == 5
+    assert np.isfinite(read_labelled(path, "y", impute="knn").X).all()
+    assert np.isnan(read_labelled(path, "y", impute="keep").X).sum() == 3
+    assert "imputed" in kinds(table)
+    hollow = write("a,b,y\n1,,u\n2,,u\n3,,v\n4,,v\n")
+    assert "missing" in refused(hollow)
+    assert read_labelled(hollow, "y", impute="median").names == ["a"]
+
+
+def test_sample_groups_are_no_feature(write):
+    table = read_labelled(write("a,who,y\n1,p,u\n2,p,u\n3,q,v\n4,q,v\n"), "y", sample_groups="who")
+    assert table.names == ["a"]
+    assert table.sample_groups.tolist() == ["p", "p", "q", "q"]
+
+
+def test_the_hash_is_that_of_the_file(write):
+    from hashlib import sha256
+
+    path = write(csv_lines(*small_problem()))
+    assert read_labelled(path, "label").sha256 == sha256(path.read_bytes()).hexdigest()

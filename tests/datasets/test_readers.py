@@ -1,0 +1,184 @@
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from dsofs import DSOSelector
+from dsofs.datasets import DamagedFileError
+from dsofs.datasets.labelled import read_labelled
+from dsofs.datasets.readers import read_frame
+from dsofs.datasets.readers.numbers import number, parse_plain
+from tests.datasets.tables import CORE, EXTRA, csv_lines, small_problem, write_h5ad
+
+WITHOUT_NAMES = ("no header", "NPY", "sparse NPZ", "svmlight")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("form", [*CORE, *EXTRA])
+def test_the_same_selection_in_every_format(form, tmp_path):
+    X, y, names = small_problem()
+    expected = DSOSelector(5).fit(X, y)
+    write = CORE.get(form)
+    if write is None:
+        write, package = EXTRA[form]
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    path, target = write(tmp_path, X, y, names)
+    table = read_labelled(path, target)
+    dense = table.X.toarray() if sparse.issparse(table.X) else table.X
+    np.testing.assert_array_equal(dense, X)
+    assert (np.unique(table.y, return_inverse=True)[1] == np.unique(y, return_inverse=True)[1]).all()
+    found = DSOSelector(5).fit(table.X, table.y)
+    np.testing.assert_array_equal(found.get_support(), expected.get_support())
+    if form not in WITHOUT_NAMES:
+        assert table.names == names
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=True), min_size=1, max_size=30))
+def test_numbers_are_those_of_python(values):
+    lines = "\n".join(map(repr, values)).encode()
+    plain = parse_plain(lines, len(values))
+    if plain is not None:
+        np.testing.assert_array_equal(plain, [float(line) for line in lines.split(b"\n")])
+    else:
+        assert b"inf" in lines
+
+
+@given(st.lists(st.text("0123456789+-.eE_ n", max_size=6), min_size=1, max_size=5))
+def test_what_is_no_plain_number_is_never_taken_for_one(tokens):
+    lines = [token.encode() for token in tokens]
+    plain = parse_plain(b"\n".join(lines), len(lines))
+    if plain is not None:
+        assert [number(line) for line in lines] == plain.tolist()
+
+
+@given(data=st.data())
+def test_any_table_comes_back_from_text(data, tmp_path_factory):
+    """Whatever stands in a table, missing values, text and quotes in any column, is read as it was written."""
+    n_rows, n_columns = data.draw(st.integers(2, 6)), data.draw(st.integers(2, 6))
+    word = st.text('ab ",;\n', min_size=1, max_size=4).map(lambda text: f"w{text}w")
+    columns = [
+        data.draw(
+            st.one_of(
+                st.lists(st.floats(allow_nan=False).map(repr), min_size=n_rows, max_size=n_rows),
+                st.lists(st.one_of(st.just("NA"), st.integers().map(str)), min_size=n_rows, max_size=n_rows),
+                st.lists(word, min_size=n_rows, max_size=n_rows),
+            )
+        )
+        for _ in range(n_columns)
+    ]
+    quoted = [
+        [f'"{cell.replace(chr(34), chr(34) * 2)}"' if "w" in cell else cell for cell in column] for column in columns
+    ]
+    path = tmp_path_factory.mktemp("any") / "table.csv"
+    rows = [",".join(row) for row in zip(*quoted, strict=True)]
+    path.write_text("\n".join([",".join(f"name {i}" for i in range(n_columns)), *rows]), encoding="utf-8", newline="")
+    frame = read_frame(path)
+    for index, column in enumerate(columns):
+        if "w" in column[0]:
+            assert frame.text[index].tolist() == column
+        else:
+            expected = [np.nan if cell == "NA" else float(cell) for cell in column]
+            np.testing.assert_array_equal(frame.numbers[:, frame.numeric.tolist().index(index)], expected)
+
+
+def test_text_far_down_and_many_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr("dsofs.datasets.readers.delimited.CHUNK_BYTES", 50)
+    rows = [f"{i},{i * 0.1!r},{'x' if i == 90 else i}" for i in range(100)]
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,c", *rows]), encoding="utf-8")
+    frame = read_frame(tmp_path / "a.csv")
+    assert frame.text[2][89:92].tolist() == ["89", "x", "91"]
+    np.testing.assert_array_equal(frame.numbers, [[i, i * 0.1] for i in range(100)])
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("a,b\n1,2\n3,4", ("a", "b")),
+        ("\ufeffa,b\r\n1,2\r\n", ("a", "b")),
+        ("# made by hand\na;b\n1;2\n3;4", ("a", "b")),
+        ("1,2\n3,4", None),
+        ("1.5,x\n2.5,y", None),
+        ("0,1,y\n1.5,2,u\n2.5,3,v", ("0", "1", "y")),  # as pandas names columns that have no names
+        ("a,b\nx,y\nu,v", ("a", "b")),
+        ("a,b\n,2\n3,4", ("a", "b")),
+    ],
+)
+def test_header_or_not(tmp_path, content, names):
+    (tmp_path / "a").write_text(content, encoding="utf-8", newline="")
+    assert read_frame(tmp_path / "a").names == names
+
+
+def broken(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DamagedFileError) as caught:
+        read_frame(tmp_path / name)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert name in message
+    return message
+
+
+def test_every_format_cut_short_is_said_so(tmp_path):
+    X, y, names = small_problem()
+    for form, write in {**CORE, **{name: write for name, (write, _) in EXTRA.items()}}.items():
+        if form in ("svmlight", "ARFF", "Zarr") or form.startswith("AnnData"):
+            continue  # lines or files that are missing leave a smaller table; AnnData is HDF5
+        folder = tmp_path / form
+        folder.mkdir()
+        path, _ = write(folder, X, y, names)
+        content = path.read_bytes()
+        message = broken(folder, "half", content[: len(content) * 2 // 3])
+        assert "cut short" in message, form
+
+
+def test_what_is_no_table(tmp_path):
+    assert "empty" in broken(tmp_path, "a", b"")
+    assert "no lines" in broken(tmp_path, "a", "\n \n")
+    assert "no lines" in broken(tmp_path, "a", gzip.compress(b"\n"))
+    assert "header without samples" in broken(tmp_path, "a", "a,b,c\n")
+    assert "binary file" in broken(tmp_path, "a.csv", bytes(range(256)))
+    assert "pickle" in broken(tmp_path, "a", b"\x80\x04\x95")
+    assert "before 2007" in broken(tmp_path, "a", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    assert "UTF-16" in broken(tmp_path, "a", "a,b\n1,2".encode("utf-16"))
+    assert "not UTF-8" in broken(tmp_path, "a", "größe,b\n1,2".encode("latin-1"))
+    assert "line 3 has 1 columns, and the lines before it 2" in broken(tmp_path, "a", "a,b\n1,2\n3\n")
+    assert "opened in line 3 is never closed" in broken(tmp_path, "a", 'a,b\n1,2\n3,"x\n4,5')
+    assert "cut short" in broken(tmp_path, "a", gzip.compress(b"a,b\n1,2\n" * 99)[:-9])
+    assert "no @data" in broken(tmp_path, "a", "@relation x\n@attribute a real\n")
+    assert "sparse ARFF" in broken(tmp_path, "a", "@relation x\n@attribute a real\n@data\n{0 1}\n")
+    assert "damaged zip" in broken(tmp_path, "a", b"PK\x03\x04 and then nothing")
+    assert "no svmlight file" in broken(tmp_path, "a", "1 1:2 2:3\nx y\n")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DamagedFileError, match="no Zarr store"):
+        read_frame(tmp_path / "folder")
+
+
+def test_several_matrices_need_a_name(tmp_path):
+    np.savez(tmp_path / "a.npz", A=np.eye(3), B=np.eye(4))
+    with pytest.raises(DamagedFileError, match="holds: 'A' 3 x 3, 'B' 4 x 4"):
+        read_frame(tmp_path / "a.npz")
+    np.savez(tmp_path / "a.npz", A=np.eye(3), b=np.arange(3), c=np.arange(4))
+    assert list(read_frame(tmp_path / "a.npz").labels) == ["b"]
+
+
+def test_missing_extra_is_named(tmp_path, monkeypatch):
+    path, _ = CORE["CSV"](tmp_path, *small_problem())
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    path.write_bytes(b"PAR1 and so on")
+    with pytest.raises(ImportError, match=r"pip install 'dsofs\[readers\]'"):
+        read_frame(path)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning")
+def test_anndata_has_its_labels_in_obs(tmp_path):
+    pytest.importorskip("anndata", reason="anndata is not installed")
+    frame = read_frame(write_h5ad(tmp_path, *small_problem())[0])
+    assert list(frame.labels) == ["label", "batch"]
+    assert sparse.issparse(frame.numbers)
+
+
+def test_csv_lines_are_what_the_tests_think():
+    assert csv_lines(np.array([[0.5]]), ["u"], ["a"]) == '"a",label\n0.5,u\n'
