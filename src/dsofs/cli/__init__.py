@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": "Select features of data that come with scikit-learn, and see which they are.",
     "select": "Select the features of a file that separate its classes.",
     "apply": "Reduce another file to the same features.",
+    "compare": "Compare methods on a file: how well their features tell its classes apart.",
     "datasets": "List the data sets of the paper, whether they are at hand and where.",
 }
 

@@ -44,8 +44,8 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read_given(options: dict[str, Any]) -> LabelledTable:
-    """The table that these options describe."""
+def read_given(options: dict[str, Any], *, impute: str | None = None) -> LabelledTable:
+    """The table that these options describe; ``impute`` takes the place of theirs."""
     return read_labelled(
         options["file"],
         options["target"],
@@ -53,7 +53,7 @@ def read_given(options: dict[str, Any]) -> LabelledTable:
         drop=split_names(options["drop"]),
         feature_groups=options["feature_groups"],
         sample_groups=options["sample_groups"],
-        impute=options["impute"],
+        impute=impute or options["impute"],
     )
 
 

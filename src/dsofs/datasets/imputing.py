@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -10,6 +12,13 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 
 Fill = float | str
 IMPUTES = ("none", "median", "most-frequent", "knn")
+
+
+def make_imputer(impute: str) -> Any:
+    """A column without any value is kept, as zeros."""
+    if impute == "knn":
+        return KNNImputer(keep_empty_features=True)
+    return SimpleImputer(strategy=impute.replace("-", "_"), keep_empty_features=True)
 
 
 def count_missing(numbers: AnyArray, columns: Ints) -> Ints:
@@ -36,9 +45,8 @@ def impute_numbers(values: AnyArray, impute: str) -> tuple[AnyArray, list[Fill |
                 "Missing values of sparse data cannot be filled by 'knn': use 'median' or 'most-frequent'."
             )
         fills: Floats = np.nanmean(values, axis=0)
-        return KNNImputer().fit_transform(values), fills.tolist()
-    strategy = {"median": "median", "most-frequent": "most_frequent"}[impute]
-    imputer = SimpleImputer(strategy=strategy).fit(values)
+        return make_imputer(impute).fit_transform(values), fills.tolist()
+    imputer = make_imputer(impute).fit(values)
     return imputer.transform(values), imputer.statistics_.tolist()
 
 

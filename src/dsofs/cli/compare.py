@@ -1,0 +1,190 @@
+"""``dsofs compare``: methods side by side on a user's own data, with nothing of the test samples leaking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import sparse
+
+from dsofs import METHODS
+from dsofs.arrays.memory import DOUBLE
+from dsofs.cli.output import csv_text, messages, show_notes, write_all
+from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.table_options import read_given, split_names, table_options
+from dsofs.datasets.labelled import LabelledTable
+from dsofs.datasets.readers.limits import refuse_too_big
+from dsofs.evaluation import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Method, Protocol, Row, Samples, run
+from dsofs.evaluation.imputed import with_gaps
+
+DEFAULT_METHODS = "dso,multitask_lasso,l1_svm,f_test"
+HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
+QUICK_TRIALS = 5
+
+
+@click.command()
+@table_options
+@click.option("--methods", default=DEFAULT_METHODS, show_default=True, help="Names of methods, with commas.")
+@click.option("-k", "ks", default="10,20,50", show_default=True, help="Numbers of features, with commas.")
+@click.option("--trials", type=click.IntRange(1), help="Random splits; 10 if not given, 5 if quick.")
+@click.option("--quick", is_flag=True, help="Tune nothing: methods as they come, and an SVM with C = 1.")
+@click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+def main(
+    methods: str, ks: str, trials: int | None, quick: bool, n_jobs: int | None, out: Path, as_json: bool, **options: Any
+) -> None:
+    """Compare how well the features that METHODS select from FILE tell its classes apart.
+
+    In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
+    linear SVM on the chosen features is judged on the rest. Writes results.csv into the folder given by --out, and
+    rows.jsonl as it goes: the same command goes on where it was stopped. Exit codes: 0 done; 1 some fits failed; 2 the
+    data or the options cannot be used; 130 interrupted.
+    """
+    console = messages()
+    wanted = chosen_methods(methods)
+    sizes = whole_numbers(ks)
+    with told_in_one_line():
+        with console.status("Reading ..."):
+            table = read_given(options, impute="none" if options["impute"] == "none" else "keep")
+        show_notes(console, table.notes)
+        rows = compare(table, wanted, sizes, protocol(sizes, quick, options["impute"]), trials, n_jobs, out, console)
+        lines = summarise(rows)
+        write_all(out, {"results.csv": csv_text(HEADER, [[line[name] for name in HEADER] for line in lines])})
+    if as_json:
+        notes = [asdict(note) for note in table.notes]
+        click.echo(json.dumps({"results": lines, "notes": notes, "files": [str(out / "results.csv")]}, indent=2))
+    else:
+        print_lines(lines, sizes)
+        Console().print(f"Written: {out / 'results.csv'}", soft_wrap=True, highlight=False, markup=False)
+
+
+def chosen_methods(given: str) -> list[str]:
+    names = split_names((given,))
+    unknown = [name for name in names if name not in METHODS]
+    if unknown or not names:
+        raise click.UsageError(f"--methods must be some of {', '.join(METHODS)}. Got {given!r} instead.")
+    return names
+
+
+def whole_numbers(given: str) -> list[int]:
+    try:
+        sizes = sorted({int(part) for part in split_names((given,))})
+    except ValueError:
+        sizes = []
+    if not sizes or sizes[0] < 1:
+        raise click.UsageError(f"-k must be numbers of features with commas, as 10,20,50. Got {given!r} instead.")
+    return sizes
+
+
+def protocol(ks: list[int], quick: bool, impute: str) -> Protocol:
+    """The clean protocol, tuned at the largest number of features asked for."""
+    clean = CLEAN.untuned("clean, quick", trials=QUICK_TRIALS) if quick else _tuned_at(max(ks))
+    return clean if impute == "none" else with_gaps(clean, impute)
+
+
+def _tuned_at(k: int) -> Protocol:
+    return replace(CLEAN, name=f"clean, tuned at {k}", tuned_at=k)
+
+
+def compare(
+    table: LabelledTable,
+    names: list[str],
+    ks: list[int],
+    protocol: Protocol,
+    trials: int | None,
+    n_jobs: int | None,
+    out: Path,
+    console: Console,
+) -> list[Row]:
+    """Rows of every method, trial and number of features; those in ``out`` already are not run again."""
+    n_features = table.X.shape[1]
+    possible = [k for k in ks if k <= n_features]
+    if not possible:
+        raise ValueError(f"There are only {n_features} features, so -k must not be larger than that.")
+    methods = {name: grouped(METHODS[name], table.feature_groups) for name in names} | REFERENCE
+    try:
+        return run(
+            out / "rows.jsonl",
+            {data_key(table): samples_of(table)},
+            methods,
+            protocol=protocol,
+            ks=possible,
+            trials=trials,
+            n_jobs=n_jobs,
+            console=console,
+        )
+    except CellsFailedError as error:
+        first = str(error).splitlines()[1].partition(", ")[2]
+        count = str(error).partition(" cells")[0]
+        raise click.ClickException(
+            f"{count} fits failed, the first: {first} The others are kept; the same command goes on."
+        ) from error
+
+
+def data_key(table: LabelledTable) -> str:
+    """The file by its name and by all that makes the data: a changed file or label starts anew."""
+    content = "\n".join([table.sha256, table.target, *map(str, table.y), *table.names])
+    return f"{table.file} {sha256(content.encode()).hexdigest()[:12]}"
+
+
+def samples_of(table: LabelledTable) -> Samples:
+    X = table.X
+    if sparse.issparse(X):
+        refuse_too_big(2 * DOUBLE * X.shape[0] * X.shape[1])
+        X = X.toarray()
+    groups = None if table.sample_groups is None else np.unique(table.sample_groups, return_inverse=True)[1]
+    return Samples(np.asarray(X, dtype=np.float64), np.unique(table.y, return_inverse=True)[1], groups)
+
+
+def grouped(method: Method, groups: np.ndarray | None) -> Method:
+    """The method on features that belong together, if it knows of such."""
+    if groups is None or "feature_groups" not in method(1).get_params():
+        return method
+    return Method(partial(method.make, feature_groups=groups), method.grid)
+
+
+def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Means over the trials, a line for each method and number of features."""
+    cells: dict[tuple[str, int | None], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row.method, row.k), []).append(row)
+    return [_line(method, k, found) for (method, k), found in cells.items()]
+
+
+def _line(method: str, k: int | None, rows: list[Row]) -> dict[str, Any]:
+    accuracy = np.array([row.score for row in rows], dtype=np.float64)
+    return {
+        "method": method,
+        "k": "all" if k is None else k,
+        "accuracy": float(accuracy.mean()),
+        "accuracy_std": float(accuracy.std(ddof=min(1, len(rows) - 1))),
+        "balanced_accuracy": float(np.mean([row.values["balanced_accuracy"] for row in rows])),
+        "macro_f1": float(np.mean([row.values["macro_f1"] for row in rows])),
+        "seconds": float(np.mean([row.seconds or 0.0 for row in rows])),
+        "trials": len(rows),
+    }
+
+
+def print_lines(lines: list[dict[str, Any]], ks: list[int]) -> None:
+    """Accuracy in per cent, a row for each method, a column for each number of features."""
+    found: Mapping[tuple[str, Any], dict[str, Any]] = {(line["method"], line["k"]): line for line in lines}
+    sizes: list[int | str] = [*(k for k in ks if any(line["k"] == k for line in lines)), "all"]
+    table = Table("method", *(f"k = {size}" if size != "all" else "all features" for size in sizes), box=None)
+    for method in dict.fromkeys(line["method"] for line in lines):
+        label = "no selection" if method == ALL_FEATURES else method
+        table.add_row(label, *(_cell(found.get((method, size))) for size in sizes))
+    Console().print(table)
+
+
+def _cell(line: dict[str, Any] | None) -> str:
+    return "" if line is None else f"{100 * line['accuracy']:.1f} ± {100 * line['accuracy_std']:.1f}"

@@ -1,0 +1,90 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from dsofs import METHODS
+from dsofs.evaluation import CLEAN, REFERENCE, Samples, read_rows, run
+from tests.cli.test_cli import run as cli
+from tests.datasets.tables import csv_lines, small_problem
+
+QUICK = ("--methods", "dso,f_test", "-k", "3,5", "--quick", "--trials", "2")
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
+    return tmp_path / "table.csv"
+
+
+def compare(path, *options):
+    out = path.parent / "out"
+    return cli("compare", str(path), "--target", "label", "--out", str(out), *options), out
+
+
+def test_results_are_those_of_the_runner(table, tmp_path):
+    result, out = compare(table, *QUICK, "--json")
+    assert result.exit_code == 0, result.output
+    X, y, _ = small_problem()
+    samples = Samples(X, np.unique(y, return_inverse=True)[1])
+    methods = {name: METHODS[name] for name in ("dso", "f_test")} | REFERENCE
+    expected = run(tmp_path / "e.jsonl", {"t": samples}, methods, protocol=CLEAN.untuned("q"), ks=(3, 5), trials=2)
+    lines = list(csv.DictReader((out / "results.csv").read_text(encoding="utf-8").splitlines()))
+    assert [(line["method"], line["k"]) for line in lines] == [
+        ("dso", "3"), ("dso", "5"), ("f_test", "3"), ("f_test", "5"), ("all_features", "all"),
+    ]  # fmt: skip
+    for line in lines:
+        scores = [row.score for row in expected if (row.method, str(row.k or "all")) == (line["method"], line["k"])]
+        assert float(line["accuracy"]) == pytest.approx(np.mean(scores))
+    assert len(json.loads(result.stdout)["results"]) == len(lines)
+
+
+def test_goes_on_where_it_stopped_and_starts_anew_with_other_data(table):
+    result, out = compare(table, *QUICK)
+    assert "no selection" in result.stdout
+    rows = (out / "rows.jsonl").read_text(encoding="utf-8")
+    compare(table, *QUICK)
+    assert (out / "rows.jsonl").read_text(encoding="utf-8") == rows
+    table.write_text(csv_lines(*small_problem(seed=1)), encoding="utf-8")
+    compare(table, *QUICK)
+    assert len(read_rows(out / "rows.jsonl")) == 2 * len(rows.splitlines())
+
+
+def test_tunes_at_the_largest_k(table):
+    result, out = compare(table, "--methods", "dso", "-k", "3", "--trials", "1")
+    assert result.exit_code == 0, result.output
+    row = next(row for row in read_rows(out / "rows.jsonl") if row.method == "dso")
+    assert row.parameters["protocol"] == "clean, tuned at 3"
+    assert set(row.values["chosen"]) == {"p", "svm_C"}
+
+
+@pytest.mark.parametrize("impute", ["median", "most-frequent", "knn"])
+def test_gaps_are_filled_inside_the_splits(table, impute):
+    X, y, names = small_problem()
+    X[::3, 0] = np.nan
+    table.write_text(csv_lines(X, y, names), encoding="utf-8")
+    assert compare(table, *QUICK)[0].exit_code == 2
+    result, out = compare(table, *QUICK, "--impute", impute)
+    assert result.exit_code == 0, result.output
+    assert {row.parameters["protocol"] for row in read_rows(out / "rows.jsonl")} == {f"clean, quick, {impute} imputed"}
+
+
+def test_categories_groups_and_samples_that_belong_together(table):
+    rows = [f"{i % 7},{'rst'[i % 3]},p{i // 2},{'uv'[i // 2 % 2]}" for i in range(40)]
+    table.write_text("\n".join(["a,c,who,label", *rows]), encoding="utf-8")
+    result, _ = compare(table, "--methods", "dso", "-k", "2", "--quick", "--trials", "1", "--sample-groups", "who")
+    assert result.exit_code == 0, result.output
+
+
+def test_what_cannot_be_compared(table):
+    for options, words in (
+        (("--methods", "dso,best"), "--methods must be some of"),
+        (("-k", "ten"), "-k must be numbers"),
+        (("-k", "0"), "-k must be numbers"),
+        (("-k", "31"), "There are only 30 features"),
+    ):
+        result, out = compare(table, *options)
+        assert result.exit_code == 2
+        assert words in result.output
+        assert not out.exists()
