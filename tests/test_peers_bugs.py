@@ -11,6 +11,7 @@ from sklearn.metrics import mutual_info_score
 
 from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
 from dsofs.baselines import mrmr, relief
+from dsofs.arrays.threads import Team
 from dsofs.baselines.differences import Differences
 from tests.problems import random_data
 
@@ -75,7 +76,7 @@ def test_3_a_sample_is_never_its_own_hit():
     X, y = random_data(2, 40, 20, 2)
     for copies in (1, 2):  # a copy is another sample, and a hit at distance 0
         Z, z = np.repeat(X, copies, axis=0), np.repeat(y, copies)
-        pairs = relief.nearest(Differences(Z, np.zeros(20, dtype=bool), z), np.arange(len(z)), z, 3)
+        pairs = relief.nearest(Differences(Z, np.zeros(20, dtype=bool), z, Team(1)), np.arange(len(z)), z, 3)
         assert (pairs.sample != pairs.neighbour).all()
         assert (pairs.distance == 0).sum() == (len(z) if copies == 2 else 0)
 
