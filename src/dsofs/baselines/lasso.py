@@ -100,7 +100,7 @@ def lasso_weights(
     solve = choose_solver(solver, multi_task)
     largest_first = np.argsort(-lams, kind="stable")
     alphas = lams[largest_first] / (2 * len(Z))
-    W = np.empty((len(lams), Z.shape[1], Y.shape[1]))
+    W = np.empty((len(lams), Y.shape[1], Z.shape[1])).swapaxes(1, 2)  # coefficients, the other way round, in one piece
     if multi_task:
         path, n_passes = solve(Z, Y, alphas, tol, max_iter)
         W[largest_first] = path.transpose(2, 1, 0)

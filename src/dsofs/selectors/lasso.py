@@ -80,9 +80,13 @@ class LassoData:
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
         """Coefficients (..., c, n_features) and intercepts (..., c) from W (..., n, c)."""
-        coef = np.zeros((*W.shape[:-2], W.shape[-1], n_features))
-        coef[..., self.kept] = np.swapaxes(W / self.scale[:, None], -1, -2)
-        return coef, self.Y_mean - coef[..., self.kept] @ self.mean
+        scaled = np.swapaxes(W, -1, -2) / self.scale
+        intercept = self.Y_mean - scaled @ self.mean
+        if len(self.kept) == n_features:
+            return scaled, intercept
+        coef = np.zeros((*scaled.shape[:-1], n_features))
+        coef[..., self.kept] = scaled
+        return coef, intercept
 
 
 class LassoSelector(RankedSelector):
@@ -239,7 +243,6 @@ def column_major(X: AnyArray, kept: Ints, mean: Floats, scale: Floats) -> Floats
     X = csc_array(X) if issparse(X) else X
     for part in cuts(len(kept), COLUMNS_AT_ONCE):
         piece = X[:, kept[part]] if len(kept) < X.shape[1] else X[:, part]
-        Z[part] = (piece.toarray() if issparse(piece) else piece).T
-        Z[part] -= mean[part, None]
+        np.subtract((piece.toarray() if issparse(piece) else piece).T, mean[part, None], out=Z[part])
         Z[part] /= scale[part, None]
     return Z.T
