@@ -17,6 +17,7 @@ COMMANDS = {
     "apply": "Reduce another file to the same features.",
     "compare": "Compare methods on a file: how well their features tell its classes apart.",
     "datasets": "List the data sets of the paper, whether they are at hand and where.",
+    "reproduce": "Make the paper's tables and figures anew, next to the printed numbers.",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dsofs.evaluation.cells import ALL_FEATURES, REFERENCE
 from dsofs.evaluation.protocols import CLEAN, CLEAN_QUICK, PAPER, PAPER_QUICK, Protocol
-from dsofs.evaluation.results import Row, read_rows
+from dsofs.evaluation.results import Row, append_row, read_rows
 from dsofs.evaluation.runner import CellsFailedError, run
 from dsofs.evaluation.samples import Samples
 from dsofs.evaluation.significance import compare_with_first, mean_ranks
@@ -23,6 +23,7 @@ __all__ = [
     "Protocol",
     "Row",
     "Samples",
+    "append_row",
     "compare_with_first",
     "mean_ranks",
     "read_rows",

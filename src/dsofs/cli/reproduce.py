@@ -1,0 +1,89 @@
+"""``dsofs reproduce``: the paper's tables and figures, made anew next to the printed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from dsofs.datasets import DatasetNotFoundError, load_dataset
+from dsofs.datasets.catalogue import CATALOGUE
+from dsofs.datasets.download import where_to_get
+from dsofs.datasets.store import locate
+from dsofs.evaluation import CellsFailedError
+from dsofs.reproduction import paper
+from dsofs.reproduction.exhibits import EXHIBITS, draw
+from dsofs.reproduction.experiments import perform
+
+RESULTS = "results.jsonl"
+
+
+class MissingDataError(click.ClickException):
+    exit_code = 2
+
+
+@click.command()
+@click.argument("exhibit", type=click.Choice([*EXHIBITS, "all"]))
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="reproduction", show_default=True,
+              help="Folder of the results and of what is drawn from them; the same again continues a run.")  # fmt: skip
+@click.option("--quick", is_flag=True, help="No tuning, 2 trials, 100 features, the six sets that are easy to get.")
+@click.option("--draw-only", is_flag=True, help="Run nothing: draw what the results file holds.")
+@click.option("--data", "names", multiple=True, type=click.Choice(list(CATALOGUE)), metavar="NAME",
+              help="A data set to run on, instead of all that are at hand; may be given again.")  # fmt: skip
+@click.option("--data-dir", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Folder of the data; DSOFS_DATA if not given, then the user's cache.")  # fmt: skip
+@click.option("--download", is_flag=True, help="Download data that are not at hand.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
+def main(
+    exhibit: str,
+    out: Path,
+    quick: bool,
+    draw_only: bool,
+    names: tuple[str, ...],
+    data_dir: Path | None,
+    download: bool,
+    jobs: int,
+) -> None:
+    """Make a table or figure of the paper anew, next to the printed numbers; or all of them."""
+    console = Console()
+    exhibits = list(EXHIBITS) if exhibit == "all" else [exhibit]
+    if not draw_only:
+        data = names or chosen_data(quick, data_dir)
+        require(data, data_dir, download=download)
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            perform(out / RESULTS, exhibits, data, quick=quick, data_dir=data_dir, n_jobs=jobs, console=console)
+        except CellsFailedError as error:
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            console.print(f"Stopped. What is finished is in {out / RESULTS}: the same command goes on from there.")
+            raise click.Abort from None
+    for path, preview in draw(out / RESULTS, exhibits, out, quick=quick):
+        console.print(preview)
+        console.print(f"{path}\n")
+
+
+def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
+    """The six that are easy to get, and whatever else is at hand."""
+    others = () if quick else (*paper.DATA, *paper.STAND_INS)
+    more = (name for name in others if name not in paper.AVAILABLE and locate(CATALOGUE[name], data_dir))
+    return (*paper.AVAILABLE, *more)
+
+
+def require(names: Iterable[str], data_dir: Path | None, *, download: bool) -> None:
+    """Say what is missing and where to get it, and end with exit code 2; or download it."""
+    missing = [CATALOGUE[name] for name in names if locate(CATALOGUE[name], data_dir) is None]
+    try:
+        for dataset in missing if download else ():
+            load_dataset(dataset.name, data_dir=data_dir)
+    except DatasetNotFoundError as error:
+        raise MissingDataError(str(error)) from error
+    if not missing or download:
+        return
+    how = "\n\n".join(f"{dataset.title} ({dataset.name})\n{where_to_get(dataset, data_dir)}" for dataset in missing)
+    raise MissingDataError(
+        f"These data sets are not at hand: {', '.join(dataset.name for dataset in missing)}.\n\n{how}\n\n"
+        "Or have them downloaded: --download. Or run on others: --data NAME (`dsofs datasets` lists them)."
+    )

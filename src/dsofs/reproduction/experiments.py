@@ -1,0 +1,132 @@
+"""What is run for which exhibit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from sklearn.utils import Bunch
+
+from dsofs.datasets import load_dataset
+from dsofs.evaluation import (
+    CLEAN,
+    CLEAN_QUICK,
+    PAPER,
+    PAPER_QUICK,
+    REFERENCE,
+    Method,
+    Protocol,
+    Row,
+    Samples,
+    append_row,
+    read_rows,
+    run,
+)
+from dsofs.methods import METHODS
+from dsofs.reproduction import paper
+
+ALL_KS = tuple(range(10, 101, 10))
+FEW_KS = (10, 20, 50, 100)
+# More samples than features, and thousands of them: fewer trials and numbers of features, or a run takes days.
+LARGE = ("isolet", "gisette", "mnist_4v9")
+LARGE_TRIALS = 3
+RIVALS = ("multitask_lasso", "l1_svm", "fastcan", "svm_rfe", "f_test")
+QUICK = {PAPER.name: PAPER_QUICK, CLEAN.name: CLEAN_QUICK}
+FACTS = "facts"  # in place of a method: what a row says of the data themselves
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run: methods on data under a protocol; ``trials`` None is the protocol's own number."""
+
+    protocol: Protocol
+    data: tuple[str, ...]
+    methods: Mapping[str, Method]
+    ks: tuple[int, ...] = ALL_KS
+    trials: int | None = None
+
+    def quick(self) -> Experiment:
+        """Without tuning, two trials, 100 features: an impression, not a result."""
+        return replace(self, protocol=QUICK[self.protocol.name], ks=(100,), trials=None)
+
+    def parts(self) -> list[Experiment]:
+        """The large sets apart, since less is run on them."""
+        large = tuple(name for name in self.data if name in LARGE)
+        small = replace(self, data=tuple(name for name in self.data if name not in LARGE))
+        ks = tuple(k for k in self.ks if k in FEW_KS)
+        trials = self.protocol.trials if self.trials is None else self.trials
+        parts = (small, replace(self, data=large, ks=ks, trials=min(trials, LARGE_TRIALS)))
+        return [part for part in parts if part.data]
+
+
+def _named(names: Iterable[str]) -> dict[str, Method]:
+    return {name: METHODS[name] for name in names}
+
+
+def by_p(p: float) -> str:
+    """The name of DSO with a p that is not tuned."""
+    return f"dso p={p:g}"
+
+
+def comparison(data: tuple[str, ...]) -> Experiment:
+    """Table 2 and Figure 2."""
+    return Experiment(PAPER, data, _named(paper.METHODS))
+
+
+def influence_of_p(data: tuple[str, ...]) -> Experiment:
+    """Figure 1: p is given, C is tuned."""
+    make = METHODS["dso"].make
+    methods = {by_p(p): Method(partial(make, p=p, **PAPER.fixed["dso"])) for p in paper.PS}
+    return Experiment(PAPER, tuple(name for name in data if name in paper.FIGURE_1), methods)
+
+
+def standing(data: tuple[str, ...]) -> Experiment:
+    """Ours: more methods, all features for reference, nothing leaks."""
+    return Experiment(CLEAN, data, _named((*reversed(paper.METHODS), *RIVALS)) | REFERENCE)
+
+
+# Exhibit -> what it needs; Table 1 needs the data alone.
+NEEDS: dict[str, tuple[Callable[[tuple[str, ...]], Experiment], ...]] = {
+    "table1": (),
+    "table2": (comparison,),
+    "figure1": (influence_of_p,),
+    "figure2": (comparison,),
+    "clean": (standing,),
+}
+
+
+def perform(
+    out: Path,
+    exhibits: Iterable[str],
+    data: Sequence[str],
+    *,
+    quick: bool = False,
+    data_dir: Path | None = None,
+    n_jobs: int | None = None,
+    console: Console | None = None,
+) -> None:
+    """Run whatever the exhibits need and ``out`` does not hold yet."""
+    bunches = {name: load_dataset(name, data_dir=data_dir, download=False) for name in data}
+    record_facts(out, bunches)
+    samples = {name: Samples(bunch.X, bunch.y) for name, bunch in bunches.items()}
+    needed = {need: None for exhibit in exhibits for need in NEEDS[exhibit]}  # each once, in order
+    for need in needed:
+        experiment = need(tuple(data))
+        for part in (experiment.quick() if quick else experiment).parts():
+            chosen = {name: samples[name] for name in part.data}
+            run(out, chosen, part.methods, protocol=part.protocol, ks=part.ks, trials=part.trials, n_jobs=n_jobs,
+                console=console)  # fmt: skip
+
+
+def record_facts(out: Path, bunches: Mapping[str, Bunch]) -> None:
+    """What Table 1 says of the data, so that it too can be drawn from the results file alone."""
+    known = {row.key for row in read_rows(out)}
+    for name, bunch in bunches.items():
+        n_samples, n_features = bunch.X.shape
+        values = {"n_samples": n_samples, "n_features": n_features, "n_classes": len(bunch.target_names)}
+        row = Row(name, FACTS, 0, values=values)
+        if row.key not in known:
+            append_row(out, row)
