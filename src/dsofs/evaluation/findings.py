@@ -1,0 +1,216 @@
+"""What an examination of a selection found, as plain values: saved as JSON, and drawn again without computing again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+SCHEMA = 1  # raised when a field changes its meaning
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of a feature within each class
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """A class and its samples."""
+
+    name: str
+    n_samples: int
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A chosen feature."""
+
+    name: str
+    index: int  # its column in X
+    rank: int
+    score: float
+    frequency: float  # share of the resamples in which it was chosen
+    quantiles: list[list[float]]  # per class, at QUANTILES, in the units of X
+    profile: list[float]  # per class, its mean in standard deviations from the mean of all samples
+
+
+@dataclass(frozen=True)
+class AccuracyCurve:
+    """Held-out accuracy against the number of features, over the resamples."""
+
+    ks: list[int]
+    mean: list[float]
+    deviation: list[float]  # standard deviation over the resamples
+    standard_error: list[float]  # corrected for samples that the resamples share
+    k: int  # the number chosen by the user
+    best_k: int
+    one_se_k: int  # the fewest features within one standard error of the best
+    chance: float  # always guessing the largest class
+    all_features: float | None  # the accuracy of the same model on all features; None if it was not measured
+
+    @property
+    def at_k(self) -> float:
+        return self.mean[self.ks.index(self.k)]
+
+    @property
+    def deviation_at_k(self) -> float:
+        return self.deviation[self.ks.index(self.k)]
+
+
+@dataclass(frozen=True)
+class StabilityCurve:
+    """Nogueira's index of the sets chosen in the resamples, with its 95 % interval, against the number of features."""
+
+    ks: list[int]
+    index: list[float | None]  # None where all features are chosen
+    low: list[float | None]
+    high: list[float | None]
+    k: int
+
+    @property
+    def at_k(self) -> float | None:
+        return self.index[self.ks.index(self.k)]
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The same selection and model on shuffled labels."""
+
+    observed: float  # accuracy with the true labels, on the same splits
+    shuffled: list[float]
+    n_splits: int
+    n_as_good: int  # shuffled labellings that did as well
+
+    @property
+    def p_value(self) -> float:
+        """The true labelling counts as one of the shuffled ones, so that it is never 0."""
+        return (1 + self.n_as_good) / (1 + len(self.shuffled))
+
+
+@dataclass(frozen=True)
+class View:
+    """Samples in two dimensions: axes from the training part of a resample, the others only placed on them."""
+
+    x: list[float]
+    y: list[float]
+    classes: list[int]
+    held_out: list[bool]
+    axes: list[str]
+    n_left_out: int  # samples not drawn
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Chosen features (rows) of samples ordered by class (columns)."""
+
+    features: list[int]  # positions among the chosen features, in the order drawn
+    counts: list[int]  # columns of each class
+    levels: list[list[int]]  # standard deviations from the mean, -LIMIT..LIMIT as -127..127
+    limit: float
+    n_left_out: int  # samples not drawn
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A sample whose label the others contradict, or that belongs to a proof that classes cannot be separated."""
+
+    sample: str
+    label: str
+    predicted: str | None  # most often, where it was held out
+    wrong: int
+    held_out: int  # how often it was
+    in_conflict: bool
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How the solver got there, and its certificate; for methods that have one."""
+
+    status: str
+    certificate: str  # "duality gap" or "stationarity"
+    value: float | None
+    n_rows: int  # features whose weights are not zero
+    objective: list[float]
+    gap: list[float | None]
+    active: list[int]
+
+
+@dataclass(frozen=True)
+class Image:
+    """The mean of samples that are images, and the chosen pixels."""
+
+    shape: list[int]
+    mean: list[int]  # 0..255, row by row
+    chosen: list[int]  # positions in ``mean``, best first
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the findings were made."""
+
+    data: str
+    sha256: str
+    command: str | None
+    method: str
+    parameters: dict[str, Any]
+    seed: int
+    n_resamples: int
+    classifier: str
+    created: str
+    versions: dict[str, str]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything the report shows. Made by :func:`dsofs.report.examine`."""
+
+    n_samples: int
+    n_features: int
+    classes: list[ClassCount]
+    chosen: list[Feature]
+    accuracy: AccuracyCurve
+    stability: StabilityCurve
+    permutation: PermutationTest | None
+    confusion: list[list[int]]  # true class x predicted class, held-out samples of all resamples
+    view: View
+    heat_map: HeatMap
+    suspects: list[Suspect]
+    convergence: Convergence | None
+    image: Image | None
+    warnings: list[str]
+    origin: Origin
+    schema: int = SCHEMA
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Findings:
+        """The findings that ``to_json`` wrote."""
+        values = json.loads(text)
+        if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+            raise ValueError(f"This is not a file of findings of schema {SCHEMA}.")
+        return _build(cls, values)
+
+    def _repr_html_(self) -> str:
+        from dsofs.report import summary  # only notebooks ask, and drawing is the report's
+
+        return summary(self)
+
+
+@cache
+def _types(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """``value``, read from JSON, as the dataclass, list of dataclasses or plain value that the annotation names."""
+    if isinstance(kind, UnionType):
+        return None if value is None else _build(get_args(kind)[0], value)
+    if get_origin(kind) is list:
+        return [_build(get_args(kind)[0], entry) for entry in value]
+    if is_dataclass(kind):
+        types = _types(kind)  # type: ignore[arg-type]
+        return kind(**{field.name: _build(types[field.name], value[field.name]) for field in fields(kind)})  # type: ignore[operator]
+    return value

@@ -1,0 +1,1 @@
+"""One file per kind of picture: findings in, SVG out."""
