@@ -112,7 +112,7 @@ def test_hostile_names_run_nothing_and_show_as_they_are(visit):
     assert seen.page.title().startswith(HOSTILE[0])
     shown = seen.page.locator("bdi").all_text_contents()
     assert set(HOSTILE) <= set(shown)
-    long = seen.page.locator("table.features bdi[title]").first
+    long = seen.page.locator("table.features td:nth-child(2) bdi[title]").first
     assert LONG.startswith(long.get_attribute("title").removesuffix("…"))
     assert seen.page.locator("#made dd").nth(2).text_content() == HOSTILE[1]  # the command
     assert HOSTILE[2] in seen.page.locator(".remarks").text_content()  # a warning

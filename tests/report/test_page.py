@@ -59,7 +59,8 @@ def test_the_page_is_well_formed_and_holds_nothing_that_acts(findings):
 def test_the_policy_allows_the_style_sheet_and_nothing_else():
     page = render(ordinary())
     policy = dict(
-        part.split(" ", 1) for part in re.search(r'Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'").split("; ")
+        part.split(" ", 1)
+        for part in re.search(r'Policy" content="([^"]*)"', page)[1].replace("&#x27;", "'").split("; ")
     )
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

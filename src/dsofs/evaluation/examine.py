@@ -29,6 +29,8 @@ from dsofs.evaluation.resampling import (
     shuffled_accuracies,
 )
 from dsofs.evaluation.results import environment
+from dsofs.evaluation.samples import Samples
+from dsofs.evaluation.splits import TRAINING, train_test
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
 from dsofs.validation import check_X_y
 
@@ -135,7 +137,7 @@ def examine(
     watch.lap("shuffling labels")
 
     columns = dense(X[:, chosen])
-    frequency = measures.membership(runs, k, n_features).mean(axis=0)[chosen]
+    frequency = measures.frequencies(runs, k, n_features)[chosen]
     at_k = grid.index(k)
     return Findings(
         n_samples=n_samples,
@@ -157,15 +159,18 @@ def examine(
 
 
 def random_splits(data: Labelled, n: int, seed: int) -> list[Split]:
-    rng = np.random.default_rng(seed)
-    splits = []
-    for _ in range(n):
-        train = np.zeros(len(data.codes), dtype=bool)
-        for code in range(len(data.classes)):
-            rows = rng.permutation(np.flatnonzero(data.codes == code))
-            train[rows[: max(1, round(0.6 * len(rows)))]] = True
-        splits.append((np.flatnonzero(train), np.flatnonzero(~train)))
-    return splits
+    """Random 6:4 splits, class by class where the held-out part has room for all.
+
+    A class of one sample can only be learnt from.
+    """
+    counts = np.bincount(data.codes)
+    shared = np.flatnonzero(counts[data.codes] > 1)
+    alone = np.flatnonzero(counts[data.codes] == 1)
+    groups = None if data.groups is None else data.groups[shared]
+    samples = Samples(np.empty((len(shared), 0)), data.codes[shared], groups)
+    stratified = (1 - TRAINING) * len(shared) >= np.count_nonzero(counts > 1)
+    parts = [train_test(samples, stratified=bool(stratified), seed=seed + split) for split in range(n)]
+    return [(np.concatenate([shared[train], alone]), shared[test]) for train, test in parts]
 
 
 class Stopwatch:

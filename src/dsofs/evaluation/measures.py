@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.evaluation.findings import AccuracyCurve, PermutationTest, StabilityCurve, Suspect
 from dsofs.evaluation.resampling import Labelled, Resample
+from dsofs.evaluation.stability import stability
 
 SUSPECT_SHARE, SUSPECT_TIMES = 0.75, 3  # predicted wrongly in this share of the resamples, held out in so many
 ROUNDING = 1e-12  # accuracies are means of whole numbers: closer than this they are equal
@@ -39,31 +40,20 @@ def corrected_error(deviation: Floats, runs: Sequence[Resample]) -> Floats:
     return deviation * np.sqrt(1 / len(runs) + shared)
 
 
-def membership(runs: Sequence[Resample], k: int, n_features: int) -> Bools:
-    """resamples x features: which were among the k best."""
-    chosen = np.zeros((len(runs), n_features), dtype=bool)
-    for row, run in zip(chosen, runs, strict=True):
-        row[run.order[:k]] = True
-    return chosen
+def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:
+    """Of every feature: the share of the resamples in which it was among the k best."""
+    return np.bincount(np.concatenate([run.order[:k] for run in runs]), minlength=n_features) / len(runs)
 
 
 def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, n_features: int) -> StabilityCurve:
-    results = [stability(membership(runs, number, n_features)) for number in ks]
-    index, low, high = (list(column) for column in zip(*results, strict=True))
+    found = [stability([run.order[:number] for run in runs], n_features) for number in ks]
+    index, low, high = ([_known(getattr(each, part)) for each in found] for part in ("index", "low", "high"))
     return StabilityCurve(ks, index, low, high, k)
 
 
-def stability(chosen: Bools) -> tuple[float | None, float | None, float | None]:
-    M, d = chosen.shape
-    share, sizes = chosen.mean(axis=0), chosen.sum(axis=1)
-    k = sizes.mean()
-    scale = k / d * (1 - k / d)
-    if scale == 0:
-        return None, None, None
-    index = 1 - np.mean(M / (M - 1) * share * (1 - share)) / scale
-    phi = (chosen @ share / d - sizes * k / d**2 + index / 2 * (2 * k * sizes / d**2 - sizes / d - k / d + 1)) / scale
-    half = 1.96 * np.sqrt(4 / M**2 * np.sum((phi - phi.mean()) ** 2))
-    return float(index), float(index - half), float(min(1.0, index + half))
+def _known(value: float) -> float | None:
+    """What JSON can hold: there is no index where all features are chosen."""
+    return None if np.isnan(value) else min(value, 1.0)
 
 
 def confusion(runs: Sequence[Resample], data: Labelled, position: int) -> Ints:

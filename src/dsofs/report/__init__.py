@@ -8,5 +8,25 @@ from __future__ import annotations
 from dsofs.evaluation.examine import Source, examine
 from dsofs.evaluation.findings import Findings
 from dsofs.report.page import render, summary
+from dsofs.report.plots import (
+    AccuracyDisplay,
+    PathDisplay,
+    StabilityDisplay,
+    plot_accuracy,
+    plot_path,
+    plot_stability,
+)
 
-__all__ = ["Findings", "Source", "examine", "render", "summary"]
+__all__ = [
+    "AccuracyDisplay",
+    "Findings",
+    "PathDisplay",
+    "Source",
+    "StabilityDisplay",
+    "examine",
+    "plot_accuracy",
+    "plot_path",
+    "plot_stability",
+    "render",
+    "summary",
+]

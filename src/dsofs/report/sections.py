@@ -17,7 +17,7 @@ from dsofs.report.pictures.permutation import permutation_picture
 from dsofs.report.pictures.pixels import pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
 from dsofs.report.svg import N_COLOURS, mark, picture
-from dsofs.report.verdict import accuracy_words, balanced_accuracy, headline, remarks
+from dsofs.report.verdict import accuracy_words, balanced_accuracy, headline, looks_like_chance, remarks
 
 FEATURES_SHOWN = 50
 SUSPECTS_SHOWN = 25
@@ -226,7 +226,9 @@ def suspects(findings: Findings) -> Markup:
     return _section(
         "suspects", "Samples in conflict: possible label errors",
         tag("p", "Samples that were mostly predicted as another class when they were held out, and samples that belong "
-            "to a proof that no linear rule gets all of them right. Check their labels first."),
+            "to a proof that no linear rule gets all of them right. ",
+            "Since the predictions are no better than chance, this says little." if looks_like_chance(findings)
+            else "Check their labels first."),
         _table(["sample", "label", "predicted most often", "wrong when held out", "in the proof"], rows, "plain"),
         tag("p", f"{left_out} more are not shown.") if left_out else None,
     )  # fmt: skip

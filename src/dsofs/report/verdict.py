@@ -24,12 +24,12 @@ def headline(findings: Findings) -> str:
     """The answer in one line."""
     k, n, c = len(findings.chosen), findings.n_features, len(findings.classes)
     what = f"{k:,} of {n:,} features"
-    if _looks_like_chance(findings):
+    if looks_like_chance(findings):
         return f"{what} were chosen, but they tell the {c} classes apart no better than chance"
     return f"{what} tell {c} classes apart" if k > 1 else f"1 of {n:,} features tells {c} classes apart"
 
 
-def _looks_like_chance(findings: Findings) -> bool:
+def looks_like_chance(findings: Findings) -> bool:
     """Whether shuffled labels did as well, too often; a few runs that never did so prove nothing either way."""
     test = findings.permutation
     return test is not None and test.p_value > SIGNIFICANT and test.n_as_good > 0
@@ -49,8 +49,10 @@ def balanced_accuracy(findings: Findings) -> float:
 
 def remarks(findings: Findings) -> list[Remark]:
     """All that a reader should know before using the features."""
-    found = [_chance(findings), _number(findings), _stability(findings), _certificate(findings), _suspects(findings)]
-    found += [_small_classes(findings), _balance(findings)]
+    found = [_chance(findings)]
+    if not looks_like_chance(findings):
+        found += [_number(findings), _suspects(findings)]  # of noise, neither says anything
+    found += [_stability(findings), _certificate(findings), _small_classes(findings), _balance(findings)]
     return [remark for remark in found if remark is not None] + [Remark(told, True) for told in findings.warnings]
 
 
@@ -60,7 +62,7 @@ def _chance(findings: Findings) -> Remark | None:
         return None
     did = test.n_as_good or "none"
     sentence = f"Of {len(test.shuffled)} runs on shuffled labels, {did} predicted as well as the true ones"
-    if _looks_like_chance(findings):
+    if looks_like_chance(findings):
         return Remark(f"{sentence}: what was found may be chance.", True)
     if test.p_value > SIGNIFICANT:
         return Remark(f"{sentence}, but so few runs cannot tell it from chance.", True)
@@ -71,11 +73,13 @@ def _number(findings: Findings) -> Remark:
     curve = findings.accuracy
     at = curve.mean[curve.ks.index(curve.one_se_k)]
     if curve.one_se_k < curve.k:
-        return Remark(f"Fewer may do: {curve.one_se_k} features reach {at:.0%}, within one standard error of the best.")
+        some = "1 feature reaches" if curve.one_se_k == 1 else f"{curve.one_se_k} features reach"
+        return Remark(f"Fewer may do: {some} {at:.0%}, within one standard error of the best.")
     if curve.one_se_k > curve.k:
         best = f", {curve.best_k} {max(curve.mean):.0%}" if curve.best_k > curve.one_se_k else ""
         return Remark(f"More features would predict better: {curve.one_se_k} reach {at:.0%}{best}.", True)
-    return Remark(f"{curve.k} is the fewest features within one standard error of the best accuracy.")
+    return Remark(f"Fewer than {curve.k} would predict worse, by more than one standard error." if curve.k > 1 else
+                  "One feature predicts as well as more would.")  # fmt: skip
 
 
 def _stability(findings: Findings) -> Remark | None:

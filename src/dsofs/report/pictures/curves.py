@@ -11,7 +11,7 @@ from dsofs.report.verdict import EXCELLENT, POOR
 
 WIDTH, HEIGHT = 504, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 22, 34, 48
-ROOM = 90  # for a name at the right of its line
+ROOM = 78  # for a name at the right of its line
 
 
 def accuracy_picture(curve: AccuracyCurve) -> Markup:
@@ -24,7 +24,7 @@ def accuracy_picture(curve: AccuracyCurve) -> Markup:
     )
     references = [_reference(x, y, curve.chance, f"chance {curve.chance:.0%}")]
     if curve.all_features is not None:
-        references.append(_reference(x, y, curve.all_features, f"all features {curve.all_features:.0%}"))
+        references.append(_reference(x, y, curve.all_features, f"all features {curve.all_features:.0%}", right=True))
     marks = [_marker(x, y, curve.k, curve.at_k, f"chosen: {curve.k}", "chosen")]
     if curve.one_se_k != curve.k:
         at = curve.mean[curve.ks.index(curve.one_se_k)]
@@ -70,12 +70,12 @@ def _band(x: Scale, y: Scale, ks: Sequence[float], low: Sequence[float], high: S
     return area(upper, lower, "band")
 
 
-def _reference(x: Scale, y: Scale, value: float, name: str) -> list[Markup]:
-    """A dashed line with its name at the left, where curves that rise leave room."""
+def _reference(x: Scale, y: Scale, value: float, name: str, *, right: bool = False) -> list[Markup]:
+    """A dashed line with its name at one end."""
     height = y(value)
     return [
         tag("line", x1=x.start, x2=x.end, y1=height, y2=height, class_="reference"),
-        words(name, x.start + 6, height + (14 if height - y.end < 14 else -5)),
+        words(name, x.end if right else x.start + 6, height - 5, anchor="end" if right else None, class_="small halo"),
     ]
 
 
@@ -88,5 +88,5 @@ def _marker(x: Scale, y: Scale, k: float, value: float, name: str, class_: str) 
     return [
         tag("line", x1=place, x2=place, y1=height, y2=y.start, class_=class_),
         tag("circle", cx=place, cy=height, r=5, class_=class_),
-        words(name, place + (8 if right else -8), level, anchor=None if right else "end", class_="small strong"),
+        words(name, place + (8 if right else -8), level, anchor=None if right else "end", class_="small strong halo"),
     ]
