@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
-from dsofs.baselines import mrmr, relief
 from dsofs.arrays.threads import Team
+from dsofs.baselines import mrmr, relief
 from dsofs.baselines.differences import Differences
 from tests.problems import random_data
 
