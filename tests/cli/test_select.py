@@ -194,6 +194,16 @@ def test_hostile_names_are_quoted_in_selected_csv(tmp_path):
     assert all(row[1].startswith("'=cmd") for row in rows[1:])
 
 
+def test_names_do_not_steer_the_terminal(tmp_path):
+    X, y, names = small_problem()
+    path = tmp_path / "t.csv"
+    path.write_text(csv_lines(X, y, [f"\x1b[31m{name}" for name in names]), encoding="utf-8")
+    result, _ = select(path, "-k", "2")
+    assert "\x1b" not in result.output
+    assert r"\x1b[31mgene" in result.output
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="what a process has loaded is told on Linux only")
 def test_ctrl_c_leaves_nothing_and_exits_with_130(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3000)), np.arange(200) % 20

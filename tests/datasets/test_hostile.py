@@ -22,7 +22,7 @@ from pathlib import Path
 from dsofs.datasets.readers import FORMATS, read_frame
 for format in FORMATS:  # loading a reader is not reading
     import_module("dsofs.datasets.readers." + format.reader.split(":")[0])
-for package in ("h5py", "zarr", "pyarrow.parquet"):
+for package in ("h5py", "zarr", "pyarrow.parquet", "pyarrow.feather"):
     try:
         import_module(package)
     except ModuleNotFoundError:
@@ -111,6 +111,14 @@ def hdf5_bomb(folder):
     return folder / "bomb.h5"
 
 
+def feather_bomb(folder):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    feather = pytest.importorskip("pyarrow.feather")
+    table = pyarrow.table({"a": np.zeros(2**25), "label": pyarrow.array(["u"] * 2**25).dictionary_encode()})
+    feather.write_feather(table, str(folder / "bomb.feather"), compression="zstd")
+    return folder / "bomb.feather"
+
+
 def sparse_bomb(folder):
     arrays = {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 2**40], "format": b"csr"}
     np.savez(folder / "wide.npz", **arrays)
@@ -126,7 +134,7 @@ def zarr_bomb(folder):
 
 BOMBS = (
     npz_bomb, npz_that_lies, npy_that_lies, gzip_bomb_of_rows, gzip_bomb_of_one_line, svmlight_index, matlab_bomb,
-    excel_bomb, hdf5_bomb, sparse_bomb, zarr_bomb,
+    excel_bomb, hdf5_bomb, feather_bomb, sparse_bomb, zarr_bomb,
 )  # fmt: skip
 SECONDS, BYTES = 2.0, 200 * 2**20
 

@@ -24,7 +24,12 @@ def messages() -> Console:
 
 def show_notes(console: Console, notes: Iterable[Note]) -> None:
     for note in notes:
-        console.print(Text(f"Note: {note.text}."))
+        console.print(Text(printable(f"Note: {note.text}.")))
+
+
+def printable(text: str) -> str:
+    """Names from data, without what would steer the terminal."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:

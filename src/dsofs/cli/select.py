@@ -16,7 +16,7 @@ from rich.text import Text
 from sklearn.model_selection import StratifiedGroupKFold
 
 from dsofs import METHODS, DSOSelectorCV
-from dsofs.cli.output import csv_text, messages, show_notes, write_all
+from dsofs.cli.output import csv_text, messages, printable, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import read_given, table_options
 from dsofs.datasets.labelled import LabelledTable
@@ -159,7 +159,7 @@ def summarise(
 def print_selection(selection: Selection, out: Path) -> None:
     table = Table("rank", "feature", "score", box=None)
     for feature in selection.features:
-        table.add_row(str(feature.rank), Text(feature.name), f"{feature.score:.4g}")
+        table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}")
     console = Console()
     console.print(table)
     console.print(Text(f"Written: {out / 'selected.csv'}, {out / 'selection.json'}"), soft_wrap=True)

@@ -165,7 +165,8 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
         names.append(unique)
     if not repeated:
         return names, []
-    text = f"{_listed(repeated)} {_stand(repeated)} in the header more than once: the second is called {repeated[0]}.1"
+    second = repr(f"{repeated[0]}.1")
+    text = f"{_listed(repeated)} {_stand(repeated)} in the header more than once: the second is called {second}"
     return names, [Note("duplicate names", text)]
 
 
@@ -296,7 +297,9 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
 def _class_notes(y: np.ndarray, name: str) -> list[Note]:
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) == 1:
-        raise ValueError(f"All samples have the label {classes[0]!s} in {name!r}: two classes are needed at least.")
+        raise ValueError(
+            f"All samples have the label {str(classes[0])!r} in {name!r}: two classes are needed at least."
+        )
     if len(classes) == len(y) > 2:
         raise ValueError(
             f"The label {name!r} looks like an identifier: each of the {len(y)} samples has another value. Give "

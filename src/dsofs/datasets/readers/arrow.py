@@ -8,12 +8,13 @@ import numpy as np
 
 from dsofs.arrays.memory import DOUBLE
 from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.arrow_sizes import unpacked_bytes
 from dsofs.datasets.readers.frame import Frame, column_frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
 
-PARQUET, FEATHER_1, ARROW = b"PAR1", b"FEA1", b"ARROW1"
+ARROW = b"ARROW1"
 
 
 def read_parquet(source: Source) -> Frame:
@@ -35,8 +36,11 @@ def read_parquet(source: Source) -> Frame:
 def read_feather(source: Source) -> Frame:
     pyarrow = require("pyarrow", "readers")
     feather = require("pyarrow.feather", "readers")
-    refuse_too_big(2 * source.size)
     try:
+        if source.head.startswith(ARROW):  # the first version of Feather does not pack
+            unpacked = unpacked_bytes(pyarrow, source.path)
+            refuse_bomb(source.size, unpacked, "write it with compression='uncompressed'.")
+            refuse_too_big(unpacked)
         table = feather.read_table(source.path, memory_map=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise DamagedFileError(f"it is cut short or damaged ({_first_line(error)}): copy or write it again") from error
