@@ -3,14 +3,15 @@
 import gzip
 import json
 import pickle
+import struct
 import subprocess
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.io import savemat
 
 from dsofs.datasets import DamagedFileError
 from dsofs.datasets.readers import read_frame
@@ -94,7 +95,15 @@ def svmlight_index(folder):
 
 
 def matlab_bomb(folder):
-    savemat(folder / "bomb.mat", {"X": np.zeros((2**12, 2**14), dtype=np.uint8)}, do_compression=True)
+    """A matrix of 2**29 zeros: a packed variable in a variable, each with a tag of kind and size."""
+    n_rows, n_columns = 2**14, 2**15
+    parts = struct.pack("<IIII", 6, 8, 9, 0) + struct.pack("<IIii", 5, 8, n_rows, n_columns)
+    parts += struct.pack("<HH4s", 1, 1, b"X") + struct.pack("<II", 2, n_rows * n_columns)
+    packer = zlib.compressobj()
+    packed = packer.compress(struct.pack("<II", 14, len(parts) + n_rows * n_columns) + parts)
+    packed += b"".join(packer.compress(bytes(2**20)) for _ in range(n_rows * n_columns // 2**20)) + packer.flush()
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+    (folder / "bomb.mat").write_bytes(header + struct.pack("<II", 15, len(packed)) + packed)
     return folder / "bomb.mat"
 
 

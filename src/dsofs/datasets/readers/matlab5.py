@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,9 @@ from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
 from dsofs.datasets.readers.source import Source
 
 MAT5 = b"MATLAB 5.0 MAT-file"
+HEADER_BYTES, TAG_BYTES, PEEK_BYTES = 128, 8, 1024
+PACKED = 15  # the kind of a packed variable
+CURE = "save it with the flag -v6, which does not pack."
 # Bytes of an entry, for the kinds of variables that are read; a cell holds a text.
 ENTRY_BYTES = {
     "double": 8, "single": 4, "int64": 8, "uint64": 8, "int32": 4, "uint32": 4, "int16": 2, "uint16": 2, "int8": 1,
@@ -25,10 +31,12 @@ ENTRY_BYTES = {
 
 def read(source: Source) -> Frame:
     try:
+        # Even a look at the names unpacks a great deal, so the sizes are read from the file itself.
+        refuse_bomb(source.size, unpacked_bytes(source.path), CURE)
         declared = whosmat(source.path)
         wanted = [name for name, _, kind in declared if kind in ENTRY_BYTES]
         needed = sum(ENTRY_BYTES.get(kind, 0) * int(np.prod(shape, dtype=object)) for _, shape, kind in declared)
-        refuse_bomb(source.size, needed, "save it with the flag -v6, which does not pack.")
+        refuse_bomb(source.size, needed, CURE)
         refuse_too_big(needed)
         found = loadmat(source.path, variable_names=wanted) if wanted else {}
     except DamagedFileError:
@@ -36,6 +44,22 @@ def read(source: Source) -> Frame:
     except Exception as error:  # scipy raises a dozen kinds on damaged files
         raise DamagedFileError(f"it is cut short or damaged ({error}): save it again from MATLAB") from error
     return arrays_frame("MATLAB 5", {name: _plain(found[name]) for name in wanted})
+
+
+def unpacked_bytes(path: Path) -> int:
+    """The bytes that the packed variables of a file declare: each has a tag of kind and size, also inside."""
+    total = 0
+    with open(path, "rb") as file:
+        header = file.read(HEADER_BYTES)
+        tag = "<II" if header.endswith(b"IM") else ">II"
+        while len(start := file.read(TAG_BYTES)) == TAG_BYTES:
+            kind, size = struct.unpack(tag, start)
+            end = file.tell() + size
+            if kind == PACKED:
+                inside = zlib.decompressobj().decompress(file.read(min(size, PEEK_BYTES)), TAG_BYTES)
+                total += struct.unpack(tag, inside)[1]
+            file.seek(end)
+    return total
 
 
 def _plain(value: Any) -> AnyArray:
