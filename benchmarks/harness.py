@@ -65,9 +65,16 @@ def start_anew(study: str) -> None:
     (RESULTS / f"{study}.jsonl").unlink(missing_ok=True)
 
 
-def write_table(study: str, title: str, header: Sequence[str], lines: Iterable[Sequence[object]], notes: str) -> None:
-    """A Markdown table, with what it was measured on."""
-    measured = rows_of(study)[-1].versions
+def write_table(
+    study: str,
+    title: str,
+    header: Sequence[str],
+    lines: Iterable[Sequence[object]],
+    notes: str,
+    rows: Sequence[Row] | None = None,
+) -> None:
+    """A Markdown table, with what it was measured on; ``rows`` are those of the study unless given."""
+    measured = (rows or rows_of(study))[-1].versions
     where = ", ".join(f"{name} {value}" for name, value in sorted(measured.items()))
     body = ["| " + " | ".join(map(str, line)) + " |" for line in lines]
     text = [f"# {title}", "", notes, "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header), *body]
