@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,11 @@ class Selection:
                 "n_features": int(table.X.shape[1]),
             },
         )
+
+    def with_frequencies(self, frequencies: Sequence[float]) -> Selection:
+        """The same, with how often each feature was chosen over resamples."""
+        pairs = zip(self.features, frequencies, strict=True)
+        return replace(self, features=[replace(feature, frequency=share) for feature, share in pairs])
 
     def to_json(self) -> str:
         content = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **asdict(self)}

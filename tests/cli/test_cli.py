@@ -25,8 +25,8 @@ def test_version():
     assert run("--version").output == f"dsofs, version {__version__}\n"
 
 
-def test_demo_shows_features_pixels_certificate_and_accuracy():
-    result = run("demo", "-k", "5")
+def test_demo_shows_features_pixels_certificate_and_accuracy_and_writes_a_report(tmp_path):
+    result = run("demo", "-k", "5", "--out", str(tmp_path / "report.html"))
     assert result.exit_code == 0
     for words in (
         "radius error",
@@ -36,11 +36,14 @@ def test_demo_shows_features_pixels_certificate_and_accuracy():
         "with all 64",
         "converged_with_slack",
         "contradict each other",
+        "5 of 64 features tell 10 classes apart",
     ):
         assert words in " ".join(result.output.split())
+    assert str(tmp_path / "report.html") in result.output
+    assert "Where the chosen pixels lie" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_demo_below_one_and_bad_values():
-    assert "stationary to" in run("demo", "-p", "0.5").output
+def test_demo_below_one_and_bad_values(tmp_path):
+    assert "stationary to" in run("demo", "-p", "0.5", "--out", str(tmp_path / "report.html")).output
     assert run("demo", "-p", "2").exit_code == 2
     assert run("nothing").exit_code == 2

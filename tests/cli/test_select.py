@@ -25,8 +25,9 @@ def table(tmp_path):
 
 
 def select(path, *options, target="label"):
+    """Without the report, which has tests of its own."""
     out = path.parent / "out"
-    return run("select", str(path), "--target", target, "--out", str(out), *options), out
+    return run("select", str(path), "--target", target, "--out", str(out), "--no-report", *options), out
 
 
 def test_writes_what_the_selector_finds(table):
@@ -137,7 +138,7 @@ def test_select_then_apply_in_every_format(form, tmp_path):
     X, y, names = small_problem()
     path, target = write(tmp_path, X, y, names)
     options = [] if target is None else ["--target", str(target)]
-    result = run("select", str(path), *options, "-k", "4", "--out", str(tmp_path / "out"))
+    result = run("select", str(path), *options, "-k", "4", "--no-report", "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     chosen = Selection.load(tmp_path / "out" / "selection.json").indices
     result = run("apply", str(tmp_path / "out" / "selection.json"), str(path), "--out", str(tmp_path / "small.npz"))

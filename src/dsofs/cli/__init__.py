@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +22,9 @@ COMMANDS = {
 }
 
 
+CALLED = "dsofs.called"  # where a command finds the words it was called with
+
+
 class LazyGroup(click.Group):
     """Lists its commands without loading them, so that --help is instant."""
 
@@ -33,6 +37,15 @@ class LazyGroup(click.Group):
         command = import_module(f"dsofs.cli.{cmd_name}").main
         assert isinstance(command, click.Command)
         return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Remember the words of the command: reports say how they were made."""
+        called = shlex.join(["dsofs", *args])
+        ctx = super().make_context(info_name, args, parent, **extra)
+        ctx.meta[CALLED] = called
+        return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

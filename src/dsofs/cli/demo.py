@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import numpy as np
@@ -19,10 +20,16 @@ from sklearn.svm import SVC
 
 from dsofs import DSOSelector
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.cli import CALLED
+from dsofs.cli.report_options import ALL_CORES
+from dsofs.files import write_whole
+from dsofs.report import Source, examine, render
+from dsofs.report.verdict import accuracy_words, headline
 
 SHADES = " ░▒▓█"
 DIGITS_SHAPE = (8, 8)
 TRAINING = 0.6  # part of the samples
+RESAMPLES, PERMUTATIONS = 8, 19  # few, so that a demonstration does not take long
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,15 @@ class Run:
 )
 @click.option("-p", default=1.0, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm: smaller keeps fewer features.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Of the split into training and test samples.")
-def main(n_features: int | None, p: float, seed: int) -> None:
-    """Select features of data that come with scikit-learn, and see which they are."""
+@click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
+@click.option("--out", default="dsofs-demo.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="Where the report on the digits is written.")  # fmt: skip
+def main(n_features: int | None, p: float, seed: int, out: Path) -> None:
+    """Select features of data that come with scikit-learn, see which they are, and write a report."""
     console = Console()
     show_breast_cancer(console, min(n_features or 10, 30), p, seed)
     show_digits(console, min(n_features or 20, 64), p, seed)
+    write_report(console, min(n_features or 20, 64), p, seed, out)
 
 
 def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:
@@ -70,6 +80,21 @@ def show_digits(console: Console, k: int, p: float, seed: int) -> None:
     run = run_selector(X, y, k, p, seed)
     console.print(pixel_map(X.mean(axis=0), run.selector.ranking_, k))
     print_certificate(console, run, k)
+
+
+def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> None:
+    """The same pixels examined: how good, how stable, and which digits look mislabelled."""
+    data = load_digits()
+    with console.status("Examining the choice of pixels ..."):
+        findings = examine(
+            data.data, data.target, DSOSelector(k, p=p), feature_names=data.feature_names, image_shape=DIGITS_SHAPE,
+            n_resamples=RESAMPLES, n_permutations=PERMUTATIONS, seed=seed, n_jobs=ALL_CORES,
+            source=Source("the digits of scikit-learn", None, click.get_current_context().meta.get(CALLED)),
+        )  # fmt: skip
+    write_whole(out, render(findings))
+    console.rule("[bold]A report to hand on")
+    console.print(Text(f"{headline(findings)}: {accuracy_words(findings)}."), soft_wrap=True)
+    console.print(Text(f"Written: {out.resolve()}"), soft_wrap=True)
 
 
 def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> Run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,10 +17,14 @@ from sklearn.model_selection import StratifiedGroupKFold
 from dsofs import METHODS, DSOSelectorCV
 from dsofs.cli.output import csv_text, messages, printable, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.report_options import examine_given, report_options
 from dsofs.cli.table_options import read_given, table_options
 from dsofs.datasets.labelled import LabelledTable
 from dsofs.datasets.readers import Note
+from dsofs.report import Findings, render
+from dsofs.report.verdict import accuracy_words, headline
 from dsofs.selection import Selection
+from dsofs.stopwatch import Stopwatch
 
 FOLDS = 5
 
@@ -50,32 +53,57 @@ class Settings:
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
 @click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
+@report_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def main(out: Path, as_json: bool, **options: Any) -> None:
     """Select the features of FILE that separate the classes in its column COLUMN.
 
-    Writes selected.csv and selection.json into the folder given by --out. Exit codes: 0 done; 2 the data or the
-    options cannot be used; 130 interrupted, with nothing half-written.
+    Writes selected.csv, selection.json and report.html into the folder given by --out. Exit codes: 0 done; 2 the data
+    or the options cannot be used; 130 interrupted, with nothing half-written.
     """
-    console = messages()
+    console, watch = messages(), Stopwatch()
     settings = Settings(**{name: options[name] for name in Settings.__dataclass_fields__})
     with told_in_one_line():
-        clock = time.perf_counter()
         with console.status("Reading ..."):
             table = read_given(options)
-        read_seconds = time.perf_counter() - clock
+        watch.lap("reading")
         with console.status("Selecting ..."):
             selector, notes = fit(table, settings)
-        seconds = {"read": read_seconds, "select": time.perf_counter() - clock - read_seconds}
+        watch.lap("selecting")
+        notes = [*table.notes, *notes]
         selection = Selection.of(table, selector, settings.method, selector_parameters(selector, settings))
-        summary = summarise(selection, selector, (*table.notes, *notes), seconds, out)
-        write_all(out, {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()})
-    show_notes(console, (*table.notes, *notes))
+        findings = None
+        if options["report"]:
+            told = [sentence(note) for note in notes]
+            findings = examine_given(table, resampled(selector, settings), options, told, watch.laps, console)
+            selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
+            watch.lap("examining")
+        files = contents(selection, findings)
+        watch.lap("drawing")
+        write_all(out, files)
+    paths = {name: str(out / name) for name in files}
+    show_notes(console, notes)
     if as_json:
-        click.echo(json.dumps(summary, indent=2))
+        summary = summarise(selection, selector, findings, notes)
+        click.echo(json.dumps({**summary, "seconds": watch.laps, "files": paths}, indent=2))
     else:
-        print_selection(selection, out)
+        print_selection(selection, findings, paths)
+
+
+def contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
+    """The files to write, by name."""
+    files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
+    return files if findings is None else files | {"report.html": render(findings)}
+
+
+def sentence(note: Note) -> str:
+    return f"{note.text[:1].upper()}{note.text[1:]}."
+
+
+def resampled(selector: Any, settings: Settings) -> Any:
+    """The selector as resamples repeat it: folds that were made for all samples are made anew in each."""
+    return selector.set_params(cv=FOLDS) if settings.tune else selector
 
 
 def fit(table: LabelledTable, settings: Settings) -> tuple[Any, list[Note]]:
@@ -136,11 +164,9 @@ def selected_csv(selection: Selection) -> str:
     return csv_text(header, rows)
 
 
-def summarise(
-    selection: Selection, selector: Any, notes: tuple[Note, ...], seconds: dict[str, float], out: Path
-) -> dict[str, Any]:
+def summarise(selection: Selection, selector: Any, findings: Findings | None, notes: list[Note]) -> dict[str, Any]:
     """What a program that called the command wants to know."""
-    chosen = ("rank", "name", "index", "score")
+    chosen = ("rank", "name", "index", "score", "frequency")
     gap = getattr(selector, "duality_gap_", None)
     return {
         "selected": [{name: getattr(feature, name) for name in chosen} for feature in selection.features],
@@ -151,15 +177,31 @@ def summarise(
         "duality_gap": gap if gap is None or gap == gap else None,
         "data": selection.data,
         "notes": [asdict(note) for note in notes],
-        "seconds": seconds,
-        "files": {name: str(out / name) for name in ("selected.csv", "selection.json")},
+        "examined": None if findings is None else figures(findings),
     }
 
 
-def print_selection(selection: Selection, out: Path) -> None:
-    table = Table("rank", "feature", "score", box=None)
+def figures(findings: Findings) -> dict[str, Any]:
+    """The figures at the head of the report."""
+    curve, test = findings.accuracy, findings.permutation
+    return {
+        "accuracy": curve.at_k,
+        "accuracy_deviation": curve.deviation_at_k,
+        "chance": curve.chance,
+        "p_value": None if test is None else test.p_value,
+        "stability": findings.stability.at_k,
+        "one_standard_error_k": curve.one_se_k,
+    }
+
+
+def print_selection(selection: Selection, findings: Findings | None, paths: dict[str, str]) -> None:
+    again = findings is not None
+    table = Table("rank", "feature", "score", *["chosen again"] * again, box=None)
     for feature in selection.features:
-        table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}")
+        share = [f"{feature.frequency:.0%}"] if feature.frequency is not None else []
+        table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}", *share)
     console = Console()
     console.print(table)
-    console.print(Text(f"Written: {out / 'selected.csv'}, {out / 'selection.json'}"), soft_wrap=True)
+    if findings is not None:
+        console.print(Text(f"{headline(findings)}: {accuracy_words(findings)}."), soft_wrap=True)
+    console.print(Text(f"Written: {', '.join(paths.values())}"), soft_wrap=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -22,6 +22,7 @@ from dsofs.evaluation.findings import ClassCount, Convergence, Feature, Findings
 from dsofs.evaluation.resampling import (
     Labelled,
     Progress,
+    Resample,
     Split,
     classifier_name,
     dense,
@@ -32,11 +33,12 @@ from dsofs.evaluation.results import environment
 from dsofs.evaluation.samples import Samples
 from dsofs.evaluation.splits import TRAINING, train_test
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
+from dsofs.stopwatch import Stopwatch
 from dsofs.validation import check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
 PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS
-PERMUTATION_SECONDS = 90.0
+PERMUTATION_SECONDS = 60.0
 # Splits that each shuffled labelling is judged on: the smaller the data, the noisier one split is and the cheaper more.
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
 
@@ -124,14 +126,15 @@ def examine(
     grid = _grid(k, n_features, ks)
     watch.lap("selecting")
     splits = random_splits(data, n_resamples, seed)
-    runs = resample(data, selector, splits, grid, n_jobs=n_jobs, progress=progress)
-    per_split = watch.lap("resampling") / n_resamples
+    worker = _serial(selector)
+    runs = resample(data, worker, splits, grid, n_jobs=n_jobs, progress=progress)
+    watch.lap("resampling")
     test = None
     if n_permutations != 0:
         few = runs[: _permutation_splits(data, splits[0])]
-        n_permutations = _affordable(per_split * len(few)) if n_permutations is None else n_permutations
+        n_permutations = _affordable(few, n_jobs) if n_permutations is None else n_permutations
         shuffled = shuffled_accuracies(
-            data, selector, splits[: len(few)], k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
+            data, worker, splits[: len(few)], k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
         )
         test = measures.permutation_test(few, data, grid.index(k), shuffled)
     watch.lap("shuffling labels")
@@ -167,23 +170,23 @@ def random_splits(data: Labelled, n: int, seed: int) -> list[Split]:
     shared = np.flatnonzero(counts[data.codes] > 1)
     alone = np.flatnonzero(counts[data.codes] == 1)
     groups = None if data.groups is None else data.groups[shared]
+    if not len(shared):
+        raise ValueError("Accuracy cannot be measured: no class has two samples.")
     samples = Samples(np.empty((len(shared), 0)), data.codes[shared], groups)
     stratified = (1 - TRAINING) * len(shared) >= np.count_nonzero(counts > 1)
     parts = [train_test(samples, stratified=bool(stratified), seed=seed + split) for split in range(n)]
-    return [(np.concatenate([shared[train], alone]), shared[test]) for train, test in parts]
+    splits = [(np.concatenate([shared[train], alone]), shared[test]) for train, test in parts]
+    if not all(len(test) and len(np.unique(data.codes[train])) > 1 for train, test in splits):
+        raise ValueError(
+            "Accuracy cannot be measured: too few samples, or groups of them, to learn from some and predict others."
+        )
+    return splits
 
 
-class Stopwatch:
-    """Seconds by stage."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._start = time.perf_counter()
-
-    def lap(self, stage: str) -> float:
-        now = time.perf_counter()
-        self.laps[stage], self._start = now - self._start, now
-        return self.laps[stage]
+def _serial(selector: Any) -> Any:
+    """A copy that leaves the cores to the resamples."""
+    parameters = {"n_jobs": None} if "n_jobs" in selector.get_params(deep=False) else {}
+    return clone(selector).set_params(**parameters)
 
 
 def _names(given: Sequence[str] | None, own: AnyArray | None, n: int, kind: str) -> list[str]:
@@ -253,9 +256,10 @@ def _permutation_splits(data: Labelled, split: Split) -> int:
     return next(splits for splits, limit in PERMUTATION_SPLITS.items() if work <= limit)
 
 
-def _affordable(seconds: float) -> int:
-    """As many permutations as the time allows, if each takes so many seconds."""
+def _affordable(runs: Sequence[Resample], n_jobs: int | None) -> int:
+    """As many permutations as the time allows, each as much work as these resamples."""
     most, least = PERMUTATIONS
+    seconds = sum(run.seconds for run in runs) / effective_n_jobs(n_jobs)
     return most if most * seconds <= PERMUTATION_SECONDS else least
 
 
@@ -306,6 +310,7 @@ def _origin(
     parameters = {name: _plain(value) for name, value in selector.get_params(deep=False).items()}
     sha256 = source.sha256 or data_hash(data)
     watch.lap("describing")
+    stages = [*source.seconds, *(stage for stage in watch.laps if stage not in source.seconds)]
     return Origin(
         data=source.name,
         sha256=sha256,
@@ -317,7 +322,7 @@ def _origin(
         classifier=classifier_name(len(splits[0][0])),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=environment(),
-        seconds={**source.seconds, **watch.laps},
+        seconds={stage: source.seconds.get(stage, 0.0) + watch.laps.get(stage, 0.0) for stage in stages},
     )
 
 

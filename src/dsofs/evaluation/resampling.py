@@ -5,6 +5,7 @@ A resample takes 60 % of the samples to select features and fit a classifier; sc
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ class Resample:
     order: Ints  # features, best first, as many as the largest number asked for
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     predicted_by_all: Ints | None  # by the same model on all features
+    seconds: float  # of processor time, which other programs do not change
 
 
 def resample(
@@ -65,6 +67,7 @@ def resample(
 
 def run_split(data: Labelled, selector: Any, split: Split, ks: Sequence[int], *, also_all: bool = False) -> Resample:
     """Select on the training part, then fit and predict with each number of features."""
+    clock = time.process_time()
     train, test = split
     X_train, X_test, codes = data.X[train], data.X[test], data.codes[train]
     with warnings.catch_warnings():
@@ -73,7 +76,7 @@ def run_split(data: Labelled, selector: Any, split: Split, ks: Sequence[int], *,
         order = np.argsort(fitted.ranking_)[: max(ks)]
         predicted = [predict(dense(X_train[:, top]), codes, dense(X_test[:, top])) for top in (order[:k] for k in ks)]
         by_all = predict(X_train, codes, X_test) if also_all else None
-    return Resample(train, test, order, np.array(predicted), by_all)
+    return Resample(train, test, order, np.array(predicted), by_all, time.process_time() - clock)
 
 
 def classifier_name(n_train: int) -> str:

@@ -1,0 +1,85 @@
+"""dsofs select with its report: the same figures in every file."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from dsofs import DSOSelector
+from dsofs.report import examine
+from dsofs.selection import Selection
+from tests.cli.test_cli import run
+from tests.datasets.tables import csv_lines, small_problem
+
+QUICK = ("-k", "4", "--resamples", "3", "--permutations", "4", "--n-jobs", "1")
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
+    return tmp_path / "table.csv"
+
+
+def select(path, *options):
+    out = path.parent / "out"
+    return run("select", str(path), "--target", "label", "--out", str(out), *QUICK, *options), out
+
+
+def test_the_files_say_what_examine_finds(table):
+    X, y, names = small_problem()
+    result, out = select(table, "--seed", "3", "--json")
+    assert result.exit_code == 0, result.output
+    found = examine(X, y, DSOSelector(4), feature_names=names, n_resamples=3, n_permutations=4, seed=3)
+    rows = list(csv.DictReader((out / "selected.csv").read_text(encoding="utf-8").splitlines()))
+    expected = [feature.frequency for feature in found.chosen]
+    assert [float(row["frequency"]) for row in rows] == expected
+    assert [f.frequency for f in Selection.load(out / "selection.json").features] == expected
+    summary = json.loads(result.stdout)
+    assert summary["examined"]["accuracy"] == found.accuracy.at_k
+    assert summary["examined"]["p_value"] == found.permutation.p_value
+    assert set(summary["seconds"]) == {"reading", "selecting", "examining", "drawing"}
+    assert summary["files"]["report.html"] == str(out / "report.html")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "table.csv" in page
+    assert "dsofs select" in page
+    assert "--seed 3" in page
+
+
+def test_what_is_printed(table):
+    result, out = select(table)
+    assert "chosen again" in result.output
+    assert "held-out accuracy" in result.output
+    assert str(out / "report.html") in result.output.replace("\n", "")
+
+
+def test_without_a_report(table):
+    result, out = select(table, "--no-report", "--json")
+    assert sorted(path.name for path in out.iterdir()) == ["selected.csv", "selection.json"]
+    assert json.loads(result.stdout)["examined"] is None
+
+
+def test_images(tmp_path):
+    X, y, _ = small_problem()
+    rows = X.shape[1]
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    out = tmp_path / "out"
+    arguments = ("select", str(tmp_path / "t.npz"), "--out", str(out), *QUICK)
+    result = run(*arguments, "--image-shape", f"{rows}x1")
+    assert result.exit_code == 0, result.output
+    assert "Where the chosen pixels lie" in (out / "report.html").read_text(encoding="utf-8")
+    assert "is not of the form 8x8" in run(*arguments, "--image-shape", "8").output
+    result = run(*arguments, "--image-shape", f"{rows}x2")
+    assert result.exit_code == 2
+    assert f"with {rows} pixels" in result.output
+
+
+def test_tuning_and_groups_of_samples_go_together(tmp_path):
+    X, y, names = small_problem()
+    patients = [f"p{i // 2}" for i in range(len(y))]
+    lines = csv_lines(X, y, names).splitlines()
+    text = "\n".join([f"{lines[0]},patient", *(f"{line},{p}" for line, p in zip(lines[1:], patients, strict=True))])
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    result, out = select(tmp_path / "table.csv", "--tune", "--sample-groups", "patient")
+    assert result.exit_code == 0, result.output
+    assert (out / "report.html").exists()
