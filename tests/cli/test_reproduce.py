@@ -1,5 +1,6 @@
 import pytest
 
+from dsofs import optional
 from dsofs.evaluation import PAPER_QUICK, read_rows
 from dsofs.reproduction import paper
 from tests.cli.test_cli import run
@@ -45,3 +46,19 @@ def test_quick_table_and_going_on(tmp_path):
         assert run(*again).exit_code == 0
         assert (tmp_path / "results.jsonl").read_bytes() == before
         assert (tmp_path / "table2_quick.md").read_text(encoding="utf-8") == text
+
+
+def test_a_figure_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
+    def missing(package):
+        raise ModuleNotFoundError(package)
+
+    monkeypatch.setattr(optional, "import_module", missing)
+    result = run("reproduce", "figure2", "--draw-only", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "pip install 'dsofs[plot]'" in result.output
+
+
+def test_drawing_from_nothing_says_what_was_not_run(tmp_path):
+    result = run("reproduce", "table2", "--draw-only", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    assert "not run: data not available" in (tmp_path / "table2.md").read_text(encoding="utf-8")

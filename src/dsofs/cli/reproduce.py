@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from dsofs.cli.problems import InputError, told_in_one_line
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.datasets.download import where_to_get
 from dsofs.datasets.store import locate
 from dsofs.evaluation import CellsFailedError
 from dsofs.reproduction import paper
-from dsofs.reproduction.exhibits import EXHIBITS, draw
+from dsofs.reproduction.exhibits import EXHIBITS, draw, needed
 from dsofs.reproduction.experiments import perform
 
 RESULTS = "results.jsonl"
-
-
-class MissingDataError(click.ClickException):
-    exit_code = 2
 
 
 @click.command()
@@ -49,20 +47,29 @@ def main(
     """Make a table or figure of the paper anew, next to the printed numbers; or all of them."""
     console = Console()
     exhibits = list(EXHIBITS) if exhibit == "all" else [exhibit]
-    if not draw_only:
-        data = names or chosen_data(quick, data_dir)
-        require(data, data_dir, download=download)
-        out.mkdir(parents=True, exist_ok=True)
-        try:
-            perform(out / RESULTS, exhibits, data, quick=quick, data_dir=data_dir, n_jobs=jobs, console=console)
-        except CellsFailedError as error:
-            raise click.ClickException(str(error)) from error
-        except KeyboardInterrupt:
-            console.print(f"Stopped. What is finished is in {out / RESULTS}: the same command goes on from there.")
-            raise click.Abort from None
-    for path, preview in draw(out / RESULTS, exhibits, out, quick=quick):
-        console.print(preview)
-        console.print(f"{path}\n")
+    with told_in_one_line():
+        if not draw_only:
+            data = names or chosen_data(quick, data_dir)
+            require(data, data_dir, download=download)
+            out.mkdir(parents=True, exist_ok=True)
+            with told_how_to_go_on(out / RESULTS):
+                experiments = needed(exhibits, data, quick=quick)
+                perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, console=console)
+        for path, tables in draw(out / RESULTS, exhibits, out, quick=quick):
+            for table in tables:
+                console.print(table.rich())
+            click.echo(f"{path}\n")
+
+
+@contextmanager
+def told_how_to_go_on(results: Path) -> Iterator[None]:
+    try:
+        yield
+    except CellsFailedError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo(f"What is finished is in {results}: the same command goes on from there.", err=True)
+        raise
 
 
 def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
@@ -79,11 +86,11 @@ def require(names: Iterable[str], data_dir: Path | None, *, download: bool) -> N
         for dataset in missing if download else ():
             load_dataset(dataset.name, data_dir=data_dir)
     except DatasetNotFoundError as error:
-        raise MissingDataError(str(error)) from error
+        raise InputError(str(error)) from error
     if not missing or download:
         return
     how = "\n\n".join(f"{dataset.title} ({dataset.name})\n{where_to_get(dataset, data_dir)}" for dataset in missing)
-    raise MissingDataError(
+    raise InputError(
         f"These data sets are not at hand: {', '.join(dataset.name for dataset in missing)}.\n\n{how}\n\n"
         "Or have them downloaded: --download. Or run on others: --data NAME (`dsofs datasets` lists them)."
     )

@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
 from dsofs.datasets import load_dataset
+from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.evaluation import (
     CLEAN,
     CLEAN_QUICK,
@@ -36,6 +38,7 @@ LARGE_TRIALS = 3
 RIVALS = ("multitask_lasso", "l1_svm", "fastcan", "svm_rfe", "f_test")
 QUICK = {PAPER.name: PAPER_QUICK, CLEAN.name: CLEAN_QUICK}
 FACTS = "facts"  # in place of a method: what a row says of the data themselves
+DIGITS = "digits"  # of scikit-learn: not of the paper, but pictures that anyone has
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class Experiment:
     ks: tuple[int, ...] = ALL_KS
     trials: int | None = None
 
-    def quick(self) -> Experiment:
-        """Without tuning, two trials, 100 features: an impression, not a result."""
-        return replace(self, protocol=QUICK[self.protocol.name], ks=(100,), trials=None)
+    def quick(self, ks: tuple[int, ...]) -> Experiment:
+        """Without tuning, two trials, few numbers of features: an impression, not a result."""
+        return replace(self, protocol=QUICK[self.protocol.name], ks=ks, trials=None)
 
     def parts(self) -> list[Experiment]:
         """The large sets apart, since less is run on them."""
@@ -60,6 +63,9 @@ class Experiment:
         trials = self.protocol.trials if self.trials is None else self.trials
         parts = (small, replace(self, data=large, ks=ks, trials=min(trials, LARGE_TRIALS)))
         return [part for part in parts if part.data]
+
+
+Need = Callable[[tuple[str, ...]], Experiment]
 
 
 def _named(names: Iterable[str]) -> dict[str, Method]:
@@ -88,45 +94,51 @@ def standing(data: tuple[str, ...]) -> Experiment:
     return Experiment(CLEAN, data, _named((*reversed(paper.METHODS), *RIVALS)) | REFERENCE)
 
 
-# Exhibit -> what it needs; Table 1 needs the data alone.
-NEEDS: dict[str, tuple[Callable[[tuple[str, ...]], Experiment], ...]] = {
-    "table1": (),
-    "table2": (comparison,),
-    "figure1": (influence_of_p,),
-    "figure2": (comparison,),
-    "clean": (standing,),
-}
+def digits(data: tuple[str, ...]) -> Experiment:
+    """Pictures that come with scikit-learn, whatever else there is."""
+    return Experiment(CLEAN, (DIGITS,), _named(PICTURED), ks=(10, 20, 50))
+
+
+PICTURED = ("dso", "rfs", "mrmr", "f_test")  # whose pixels are shown
 
 
 def perform(
     out: Path,
-    exhibits: Iterable[str],
+    experiments: Sequence[Experiment],
     data: Sequence[str],
     *,
-    quick: bool = False,
     data_dir: Path | None = None,
     n_jobs: int | None = None,
     console: Console | None = None,
 ) -> None:
-    """Run whatever the exhibits need and ``out`` does not hold yet."""
-    bunches = {name: load_dataset(name, data_dir=data_dir, download=False) for name in data}
+    """Run whatever ``out`` does not hold yet; the facts of all ``data`` are recorded, needed or not."""
+    names = {name for experiment in experiments for name in experiment.data} | set(data)
+    bunches = {name: _load(name, data_dir) for name in sorted(names)}
     record_facts(out, bunches)
     samples = {name: Samples(bunch.X, bunch.y) for name, bunch in bunches.items()}
-    needed = {need: None for exhibit in exhibits for need in NEEDS[exhibit]}  # each once, in order
-    for need in needed:
-        experiment = need(tuple(data))
-        for part in (experiment.quick() if quick else experiment).parts():
+    for experiment in experiments:
+        for part in experiment.parts():
             chosen = {name: samples[name] for name in part.data}
             run(out, chosen, part.methods, protocol=part.protocol, ks=part.ks, trials=part.trials, n_jobs=n_jobs,
                 console=console)  # fmt: skip
 
 
+def _load(name: str, data_dir: Path | None) -> Bunch:
+    if name != DIGITS:
+        return load_dataset(name, data_dir=data_dir, download=False)
+    bunch = load_digits()
+    return Bunch(X=bunch.data, y=bunch.target, target_names=bunch.target_names)
+
+
 def record_facts(out: Path, bunches: Mapping[str, Bunch]) -> None:
-    """What Table 1 says of the data, so that it too can be drawn from the results file alone."""
+    """What Table 1 and the pictures tell of the data, so that they too can be drawn from the results file alone."""
     known = {row.key for row in read_rows(out)}
     for name, bunch in bunches.items():
         n_samples, n_features = bunch.X.shape
         values = {"n_samples": n_samples, "n_features": n_features, "n_classes": len(bunch.target_names)}
+        shape, order = ((8, 8), "C") if name == DIGITS else (CATALOGUE[name].image, CATALOGUE[name].pixel_order)
+        if shape:
+            values |= {"shape": list(shape), "order": order, "mean": bunch.X.mean(axis=0).round(2).tolist()}
         row = Row(name, FACTS, 0, values=values)
         if row.key not in known:
             append_row(out, row)

@@ -24,9 +24,3 @@ TABLE_2 = {
     "ar": ((86.35, 6.11), (84.42, 5.12), (82.31, 6.25), (89.23, 3.67), (90.77, 3.53)),
     "orl": ((89.67, 4.82), (63.83, 5.58), (85.33, 4.32), (90.67, 3.55), (93.58, 2.55)),
 }
-
-
-def printed(data: str, method: str) -> tuple[float, float] | None:
-    """The paper's mean and standard deviation, if it has them."""
-    row = TABLE_2.get(data)
-    return row[list(METHODS).index(method)] if row and method in METHODS else None

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Any
 
-from dsofs.evaluation import Row
+import numpy as np
+
+from dsofs.arrays.types import Floats
+from dsofs.datasets.catalogue import CATALOGUE
+from dsofs.evaluation import CLEAN, PAPER, Protocol, Row
+from dsofs.reproduction import paper
+from dsofs.reproduction.experiments import FACTS, QUICK
+
+Key = tuple[str, str, int | None]  # data, method, k
+Measure = Callable[[Row], float | None]
+
+TITLES = paper.METHODS | {
+    "multitask_lasso": "MultiTaskLasso",
+    "l1_svm": "L1-SVM",
+    "fastcan": "FastCan",
+    "svm_rfe": "SVM-RFE",
+    "f_test": "F-test",
+    "all_features": "all features",
+}
+
+
+def title(method: str) -> str:
+    return TITLES.get(method, method)
 
 
 @dataclass(frozen=True)
@@ -22,18 +45,85 @@ class Accuracy:
         return f"{self.mean:.2f} ± {self.std:.2f}"
 
 
-def of_protocol(rows: Iterable[Row], protocol: str) -> list[Row]:
-    return [row for row in rows if row.parameters.get("protocol") == protocol]
+@dataclass(frozen=True)
+class Results:
+    """What a results file holds; ``quick``: take the rows of quick runs, which are kept apart."""
+
+    rows: Sequence[Row]
+    quick: bool = False
+
+    @property
+    def paper(self) -> list[Row]:
+        return self._under(PAPER)
+
+    @property
+    def clean(self) -> list[Row]:
+        return self._under(CLEAN)
+
+    @property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        return {row.data: row.values for row in self.rows if row.method == FACTS}
+
+    def why_not_run(self, data: str) -> str:
+        """What is said in the place of numbers."""
+        return "not run" if data in self.facts else "not run: data not available"
+
+    def _under(self, protocol: Protocol) -> list[Row]:
+        name = (QUICK[protocol.name] if self.quick else protocol).name
+        return [row for row in self.rows if row.parameters.get("protocol") == name]
 
 
-def accuracy(scores: Sequence[float]) -> Accuracy:
-    return Accuracy(100 * fmean(scores), 100 * stdev(scores) if len(scores) > 1 else 0.0, len(scores))
+def accuracy(row: Row) -> float | None:
+    return None if row.score is None else 100 * row.score
 
 
-def accuracies(rows: Iterable[Row]) -> dict[tuple[str, str, int | None], Accuracy]:
-    """(data, method, k) -> over all trials."""
-    scores: dict[tuple[str, str, int | None], list[float]] = defaultdict(list)
+def over_trials(rows: Iterable[Row], measure: Measure = accuracy) -> dict[Key, list[float]]:
+    """(data, method, k) -> a number for each trial."""
+    values: dict[Key, list[float]] = defaultdict(list)
     for row in rows:
-        if row.score is not None:
-            scores[row.data, row.method, row.k].append(row.score)
-    return {key: accuracy(values) for key, values in scores.items()}
+        value = measure(row)
+        if value is not None:
+            values[row.data, row.method, row.k].append(value)
+    return dict(values)
+
+
+def accuracies(rows: Iterable[Row]) -> dict[Key, Accuracy]:
+    return {
+        key: Accuracy(fmean(values), stdev(values) if len(values) > 1 else 0.0, len(values))
+        for key, values in over_trials(rows).items()
+    }
+
+
+def data_of(rows: Iterable[Row]) -> list[str]:
+    """The data sets in the order of Table 1, those that stand in for others after them; the digits are not of it."""
+    found = {row.data for row in rows}
+    return [name for name in CATALOGUE if name in found]
+
+
+def methods_of(rows: Iterable[Row]) -> list[str]:
+    """Those that select, on the data of ``data_of``: DSO first, then in the order in which they were run."""
+    found = list(dict.fromkeys(row.method for row in rows if row.k is not None and row.data in CATALOGUE))
+    return sorted(found, key=lambda name: name != "dso")
+
+
+def matrix(
+    rows: Sequence[Row], methods: Sequence[str], k: int, measure: Measure = accuracy
+) -> tuple[list[str], Floats]:
+    """Means over trials: data sets x methods, for the data sets on which all of the methods were run."""
+    values = over_trials(rows, measure)
+    data = [name for name in data_of(rows) if all((name, method, k) in values for method in methods)]
+    return data, np.array([[fmean(values[name, method, k]) for method in methods] for name in data])
+
+
+def chosen_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:
+    """(data, method) -> the first k features of each trial."""
+    longest: dict[tuple[str, str, int], list[int]] = {}
+    for row in rows:
+        features = row.values.get("features", [])
+        if len(features) > len(longest.get((row.data, row.method, row.seed), [])):
+            longest[row.data, row.method, row.seed] = features
+    chosen: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
+    for (data, method, _), features in sorted(longest.items()):
+        if len(features) >= k:
+            chosen[data, method].append(features[:k])
+    return dict(chosen)

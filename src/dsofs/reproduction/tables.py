@@ -1,21 +1,21 @@
-"""Tables, as text that Markdown understands and as rich tables for the terminal."""
+"""A table as text that Markdown understands and for the terminal; and the tables of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.evaluation import PAPER, PAPER_QUICK, Row
 from dsofs.reproduction import paper
-from dsofs.reproduction.experiments import FACTS
-from dsofs.reproduction.summary import accuracies, of_protocol
+from dsofs.reproduction.experiments import by_p
+from dsofs.reproduction.summary import Results, accuracies, over_trials
 
-NOT_RUN = "not run: data not available"
 NOT_AT_HAND = "not at hand"
+QUICK_NOTE = "Quick: no tuning, C = 1, two trials; an impression, not a result. "
 
 
 @dataclass(frozen=True)
@@ -26,22 +26,30 @@ class Table:
     notes: str = ""
 
     def markdown(self) -> str:
-        body = [self.header, ("---",) * len(self.header), *self.lines]
+        body = [self.header, ("---", *["---:"] * (len(self.header) - 1)), *self.lines]
         rows = ["| " + " | ".join(line) + " |" for line in body]
-        return "\n".join([f"# {self.title}", "", *rows, "", self.notes, ""])
+        return "\n".join([f"## {self.title}", "", *rows, "", self.notes, ""])
 
     def rich(self) -> RichTable:
         table = RichTable(title=self.title, title_justify="left", caption=self.notes, caption_justify="left", box=None)
         for number, heading in enumerate(self.header):
             table.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
         for line in self.lines:
-            table.add_row(*(Text(cell) for cell in line))
+            table.add_row(*(Text(cell.replace("*", "")) for cell in line))
         return table
 
 
-def table1(rows: Sequence[Row], quick: bool = False) -> Table:
+def labelled(title: str, results: Results) -> str:
+    return f"{title}, quick" if results.quick else title
+
+
+def noted(notes: str, results: Results) -> str:
+    return QUICK_NOTE + notes if results.quick else notes
+
+
+def table1(results: Results) -> list[Table]:
     """The data sets: as the paper lists them, and as they were read."""
-    facts = {row.data: row.values for row in rows if row.method == FACTS}
+    facts = results.facts
     lines = []
     for name in (*paper.DATA, *(name for name in paper.STAND_INS if name in facts)):
         dataset, found = CATALOGUE[name], facts.get(name)
@@ -53,35 +61,42 @@ def table1(rows: Sequence[Row], quick: bool = False) -> Table:
         "Data sets, as the paper lists them and as they were read. Those without the paper's numbers stand in for sets "
         "that could not be had."
     )
-    return Table("Table 1", header, lines, notes)
+    return [Table("Table 1", header, lines, notes)]
 
 
-def table2(rows: Sequence[Row], quick: bool = False) -> Table:
+def table2(results: Results) -> list[Table]:
     """Accuracy with 100 features: ours, and below it the paper's with the difference."""
-    protocol = PAPER_QUICK if quick else PAPER
-    ours = accuracies(of_protocol(rows, protocol.name))
+    ours = {key: value for key, value in accuracies(results.paper).items() if key[2] == 100}
+    found = {data for data, _, _ in ours}
     lines: list[tuple[str, ...]] = []
-    for name in (*paper.DATA, *(name for name in paper.STAND_INS if any(row.data == name for row in rows))):
-        found = [ours.get((name, method, 100)) for method in paper.METHODS]
-        title = CATALOGUE[name].title
-        if any(found):
-            lines.append((title, *("" if each is None else str(each) for each in found)))
-        else:
-            lines.append((title, NOT_RUN, *[""] * (len(found) - 1)))
+    for name in (*paper.DATA, *(name for name in paper.STAND_INS if name in found)):
+        values = [ours.get((name, method, 100)) for method in paper.METHODS]
+        cells = [str(each) if each else "" for each in values]
+        lines.append((CATALOGUE[name].title, *(cells if name in found else [results.why_not_run(name), *cells[1:]])))
         if name in paper.TABLE_2:
-            printed = [paper.printed(name, method) for method in paper.METHODS]
-            lines.append(("  paper", *(
-                f"{mean:.2f} ± {std:.2f}" + (f" ({each.mean - mean:+.2f})" if each else "")
-                for each, (mean, std) in zip(found, filter(None, printed), strict=True)
-            )))  # fmt: skip
+            pairs = zip(values, paper.TABLE_2[name], strict=True)
+            beside = (f"{mean:.2f} ± {std:.2f}" + (f" ({each.mean - mean:+.2f})" if each else "")
+                      for each, (mean, std) in pairs)  # fmt: skip
+            lines.append(("paper", *beside))
     trials = sorted({each.trials for each in ours.values()})
-    label = "Quick: no tuning, C = 1; an impression, not a result. " if quick else ""
     notes = (
-        f"{label}Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; the paper's, "
+        f"Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; below it the paper's, "
+        "and in brackets ours less the paper's."
     )
-    return Table(
-        "Table 2" + (", quick" if quick else ""), ("", *paper.METHODS.values()), lines, notes + "and ours less it."
-    )
+    return [Table(labelled("Table 2", results), ("", *paper.METHODS.values()), lines, noted(notes, results))]
+
+
+def surviving_features(results: Results) -> list[Table]:
+    """Figure 1, the second part: how many features keep a weight, for each p."""
+    counts = over_trials(results.paper, lambda row: row.values.get("n_weights"))
+    lines = []
+    for name in paper.FIGURE_1:
+        found = [counts.get((name, by_p(p), 100)) for p in paper.PS]
+        cells = [f"{fmean(each):.0f}" if each else "" for each in found]
+        lines.append((CATALOGUE[name].title, *(cells if any(found) else [results.why_not_run(name), *cells[1:]])))
+    header = ("", *(f"p = {p:g}" for p in paper.PS))
+    notes = "Features whose weights are not all zero, mean over trials. All others are ranked by when they became zero."
+    return [Table(labelled("Features that survive", results), header, lines, noted(notes, results))]
 
 
 def _span(numbers: Sequence[int]) -> str:
