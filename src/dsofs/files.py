@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+if sys.platform != "win32":
+    import fcntl
 
 
 @contextmanager
@@ -40,6 +44,23 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
+
+
+@contextmanager
+def sole_writer(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Refuse to go on while another process writes to the file; a process that dies lets go of it.
+
+    Windows has no such locks: nothing is refused there.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    with open(path, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RuntimeError(f"Another run is writing to {os.fspath(path)}.") from None
+        yield
 
 
 def append_line(path: str | os.PathLike[str], line: str) -> None:

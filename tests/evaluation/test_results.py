@@ -1,3 +1,5 @@
+import gzip
+
 from dsofs.evaluation.results import Row, append_row, environment, read_rows
 
 
@@ -18,6 +20,14 @@ def test_a_line_cut_short_is_passed_over(tmp_path):
         file.write('{"data": "b", "met')
     append_row(path, Row("c", "dso", 0))
     assert [row.data for row in read_rows(path)] == ["a", "c"]
+
+
+def test_a_packed_file_holds_the_same_rows(tmp_path):
+    path = tmp_path / "results.jsonl"
+    append_row(path, Row("a", "dso", 0, values={"name": "Ä"}))
+    packed = tmp_path / "results.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_rows(packed) == read_rows(path) != []
 
 
 def test_the_key_tells_measurements_apart():

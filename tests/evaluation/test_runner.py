@@ -5,6 +5,7 @@ import sys
 import time
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 from rich.console import Console
@@ -18,6 +19,7 @@ from dsofs.evaluation.results import read_rows
 from dsofs.evaluation.runner import CellsFailedError, run
 from dsofs.evaluation.samples import Samples
 from dsofs.evaluation.splits import train_test
+from dsofs.files import sole_writer
 from dsofs.methods import Method
 from tests.problems import random_data
 
@@ -177,6 +179,23 @@ def test_killed_runs_go_on_and_end_with_the_same_table(n_jobs, kills_after, tmp_
     rows = read_rows(out)
     assert len(rows) == len(expected) == len({row.key for row in rows})
     assert table(rows) == table(expected)
+
+
+def test_two_runs_do_not_write_to_one_file(tmp_path):
+    out = tmp_path / "results.jsonl"
+    with sole_writer(out), pytest.raises(RuntimeError, match="Another run is writing to "):
+        experiment(out)
+    assert experiment(out)
+
+
+def test_a_dask_cluster_runs_the_cells(whole, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    with (
+        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None),
+        joblib.parallel_config("dask"),
+    ):
+        rows = experiment(tmp_path / "results.jsonl")
+    assert table(rows) == table(read_rows(whole))
 
 
 def test_groups_are_respected(tmp_path):

@@ -55,7 +55,7 @@ def main(
             with told_how_to_go_on(out / RESULTS):
                 experiments = needed(exhibits, data, quick=quick)
                 perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, console=console)
-        for path, tables in draw(out / RESULTS, exhibits, out, quick=quick):
+        for path, tables in draw(results_in(out), exhibits, out, quick=quick):
             for table in tables:
                 console.print(table.rich())
             click.echo(f"{path}\n")
@@ -70,6 +70,12 @@ def told_how_to_go_on(results: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo(f"What is finished is in {results}: the same command goes on from there.", err=True)
         raise
+
+
+def results_in(out: Path) -> Path:
+    """The results file, or the gzipped one where that is all there is."""
+    packed = out / f"{RESULTS}.gz"
+    return packed if packed.exists() and not (out / RESULTS).exists() else out / RESULTS
 
 
 def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:

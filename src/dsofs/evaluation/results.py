@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import platform
@@ -73,12 +74,13 @@ def append_row(path: str | os.PathLike[str], row: Row) -> None:
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """All complete rows of the file; a line that a crash cut short is passed over."""
+    """All complete rows of the file, gzipped if its name ends so; a line that a crash cut short is passed over."""
     file = Path(path)
     if not file.exists():
         return []
     rows = []
-    for line in file.read_text(encoding="utf-8").splitlines():
+    content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    for line in content.decode().splitlines():
         try:
             rows.append(Row(**json.loads(line)))
         except json.JSONDecodeError:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 from rich.console import Console
@@ -18,6 +19,7 @@ from dsofs.evaluation.protocols import CLEAN, Protocol
 from dsofs.evaluation.results import Row, append_row, read_rows
 from dsofs.evaluation.samples import Samples
 from dsofs.evaluation.watch import Watch
+from dsofs.files import sole_writer
 from dsofs.methods import METHODS, Method
 
 KS = (10, 20, 50, 100)
@@ -78,24 +80,30 @@ def run(
     """
     tables = _load(data, data_dir, protocol)
     cells = list(_cells(tables, methods, sorted(set(ks)), protocol.trials if trials is None else trials))
-    found = {row.key: row for row in read_rows(out) if row.parameters.get("protocol") == protocol.name}
-    pending = [cell for cell in cells if any(cell.row(protocol, k).key not in found for k in cell.ks)]
-    forecast = Forecast({name: samples.X.size for name, samples in tables.items()})
-    forecast.learn(found.values())
-    jobs = (delayed(_attempt)(cell, protocol, methods[cell.method], tables[cell.data]) for cell in pending)
-    failures = []
     Path(out).parent.mkdir(parents=True, exist_ok=True)
-    with Watch(console or Console(quiet=True), forecast, pending, effective_n_jobs(n_jobs)) as watch:
-        for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
-            # Some rows of a cell may be there: a kill can come between them.
-            for row in (row for row in outcome.rows if row.key not in found):
-                append_row(out, row)
-                found[row.key] = row
-            failures += [outcome.error] if outcome.error else []
-            watch.finished(outcome.cell, outcome.rows)
+    with sole_writer(out):
+        found = {row.key: row for row in read_rows(out) if row.parameters.get("protocol") == protocol.name}
+        pending = [cell for cell in cells if any(cell.row(protocol, k).key not in found for k in cell.ks)]
+        forecast = Forecast({name: samples.X.size for name, samples in tables.items()})
+        forecast.learn(found.values())
+        jobs = (delayed(_attempt)(cell, protocol, methods[cell.method], tables[cell.data]) for cell in pending)
+        failures = []
+        with Watch(console or Console(quiet=True), forecast, pending, effective_n_jobs(n_jobs)) as watch:
+            for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+                _keep(outcome.rows, out, found)
+                failures += [outcome.error] if outcome.error else []
+                watch.finished(outcome.cell, outcome.rows)
     if failures:
         raise CellsFailedError("\n".join([f"{len(failures)} of {len(cells)} cells failed:", *failures]))
     return [found[cell.row(protocol, k).key] for cell in cells for k in cell.ks]
+
+
+def _keep(rows: Iterable[Row], out: str | os.PathLike[str], found: dict[Any, Row]) -> None:
+    """Append what the file does not hold: a kill can come between the rows of a cell."""
+    for row in rows:
+        if row.key not in found:
+            append_row(out, row)
+            found[row.key] = row
 
 
 def _load(

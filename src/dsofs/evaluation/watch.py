@@ -45,9 +45,11 @@ class Watch:
         self._progress.update(self._task, left=f"{timedelta(seconds=round(seconds))} left")
         if not self._foretold:
             self._foretold = True
-            guessed = self._forecast.n_guessed(self._left)
-            unsure = f"; {guessed} of them are of a kind not measured yet, and guessed by size" if guessed else ""
-            self._console.print(
-                f"Predicted: {seconds / 3600:.2f} hours for {len(self._left)} cells on {self._n_workers} "
-                f"worker(s){unsure}."
-            )
+            self._foretell(seconds)
+
+    def _foretell(self, seconds: float) -> None:
+        guessed = self._forecast.n_guessed(self._left)
+        unsure = f"; {guessed} of them are of a kind not measured yet, and guessed by size" if guessed else ""
+        clock = timedelta(seconds=round(seconds))
+        where = f"{len(self._left)} cells on {self._n_workers} worker(s){unsure}"
+        self._console.print(f"Predicted: {seconds / 3600:.2f} hours ({clock}) for {where}.")

@@ -74,14 +74,14 @@ def table2(results: Results) -> list[Table]:
         cells = [str(each) if each else "" for each in values]
         lines.append((CATALOGUE[name].title, *(cells if name in found else [results.why_not_run(name), *cells[1:]])))
         if name in paper.TABLE_2:
-            pairs = zip(values, paper.TABLE_2[name], strict=True)
-            beside = (f"{mean:.2f} ± {std:.2f}" + (f" ({each.mean - mean:+.2f})" if each else "")
-                      for each, (mean, std) in pairs)  # fmt: skip
-            lines.append(("paper", *beside))
+            printed = paper.TABLE_2[name]
+            lines.append(("  paper", *(f"{mean:.2f} ± {std:.2f}" for mean, std in printed)))
+            pairs = zip(values, printed, strict=True)
+            lines.append(("  ours less it", *(f"{each.mean - mean:+.2f}" if each else "" for each, (mean, _) in pairs)))
     trials = sorted({each.trials for each in ours.values()})
     notes = (
         f"Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; below it the paper's, "
-        "and in brackets ours less the paper's."
+        "and ours less the paper's."
     )
     return [Table(labelled("Table 2", results), ("", *paper.METHODS.values()), lines, noted(notes, results))]
 
