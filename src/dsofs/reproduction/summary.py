@@ -42,7 +42,7 @@ class Accuracy:
     trials: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f} ± {self.std:.2f}"
+        return f"{self.mean:.2f}±{self.std:.2f}"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ class Table:
         return "\n".join([f"## {self.title}", "", *rows, "", self.notes, ""])
 
     def rich(self) -> RichTable:
-        table = RichTable(title=self.title, title_justify="left", caption=self.notes, caption_justify="left", box=None)
+        table = RichTable(title=self.title, title_justify="left", caption=self.notes, caption_justify="left", box=None,
+                          pad_edge=False)  # fmt: skip
         for number, heading in enumerate(self.header):
             table.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
         for line in self.lines:
@@ -75,13 +76,13 @@ def table2(results: Results) -> list[Table]:
         lines.append((CATALOGUE[name].title, *(cells if name in found else [results.why_not_run(name), *cells[1:]])))
         if name in paper.TABLE_2:
             printed = paper.TABLE_2[name]
-            lines.append(("  paper", *(f"{mean:.2f} ± {std:.2f}" for mean, std in printed)))
+            lines.append(("  paper", *(f"{mean:.2f}±{std:.2f}" for mean, std in printed)))
             pairs = zip(values, printed, strict=True)
-            lines.append(("  ours less it", *(f"{each.mean - mean:+.2f}" if each else "" for each, (mean, _) in pairs)))
+            lines.append(("  difference", *(f"{each.mean - mean:+.2f}" if each else "" for each, (mean, _) in pairs)))
     trials = sorted({each.trials for each in ours.values()})
     notes = (
         f"Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; below it the paper's, "
-        "and ours less the paper's."
+        "and the difference."
     )
     return [Table(labelled("Table 2", results), ("", *paper.METHODS.values()), lines, noted(notes, results))]
 
