@@ -36,14 +36,16 @@ def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[t
 
 
 def extra_memory(X: np.ndarray, y: np.ndarray) -> float:
-    """Peak resident memory during a default fit beyond what was there before it; for a process of its own."""
+    """Peak resident memory during a fit at p = 1 beyond what was there before it; for a process of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        DSOSelector().fit(np.random.default_rng(0).normal(size=(50, 20)), np.arange(50) % 2)  # libraries loaded
+        DSOSelector(p=1.0, C=None).fit(
+            np.random.default_rng(0).normal(size=(50, 20)), np.arange(50) % 2
+        )  # libraries loaded
         # Loading X may have taken more than the fit will: forget that peak (Linux), and note what is resident now.
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
         before = _status_bytes("VmRSS")
-        DSOSelector().fit(X, y)
+        DSOSelector(p=1.0, C=None).fit(X, y)
     return _status_bytes("VmHWM") - before
 
 

@@ -41,7 +41,7 @@ def compare(X: np.ndarray, y: np.ndarray, seed: int, p: float, solver: str) -> d
     X, X_test, y, y_test = train_test_split(X, y, train_size=0.6, random_state=seed, stratify=y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = DSOSelector(p=p, solver=solver).fit(X, y)
+        fit = DSOSelector(p=p, C=None, solver=solver).fit(X, y)
     margins = np.where(y[:, None] == fit.classes_, 1, -1) * (X @ fit.coef_.T + fit.intercept_)
     values = {
         "status": fit.status_,

@@ -30,8 +30,8 @@ def main(rounds: int, table: bool) -> None:
 def measure(name: str, rounds: int) -> None:
     X, y = load(name)
     jobs = {
-        "dso p=1": lambda: DSOSelector().fit(X, y),
-        "dso p=0.5": lambda: DSOSelector(p=0.5).fit(X, y),
+        "dso p=1": lambda: DSOSelector(p=1.0, C=None).fit(X, y),
+        "dso p=0.5": lambda: DSOSelector(p=0.5, C=None).fit(X, y),
         "LinearSVC": lambda: LinearSVC(C=1).fit(X, y),
     }
     jobs["dso p=1"]()  # warm: libraries loaded, threads started

@@ -7,4 +7,4 @@ ORDER = 0
 
 
 def prepare(X, y):
-    return lambda: DSOSelector().fit(X, y)
+    return lambda: DSOSelector(p=1.0, C=None).fit(X, y)

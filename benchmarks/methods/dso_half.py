@@ -7,4 +7,4 @@ ORDER = 1
 
 
 def prepare(X, y):
-    return lambda: DSOSelector(p=0.5).fit(X, y)
+    return lambda: DSOSelector(p=0.5, C=None).fit(X, y)

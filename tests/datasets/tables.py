@@ -2,6 +2,7 @@
 the file and what ``target`` must be."""
 
 import gzip
+import warnings
 from functools import partial
 
 import numpy as np
@@ -146,7 +147,10 @@ def write_zarr(folder, X, y, names):
     import zarr
 
     group = zarr.open_group(str(folder / "table.zarr"), mode="w")
-    group["X"], group["y"], group["feature_names"] = X, (y == "ill").astype(int), np.array(names, dtype="U40")
+    group["X"], group["y"] = X, (y == "ill").astype(int)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*does not have a Zarr V3 specification")  # text, in some of its versions
+        group["feature_names"] = np.array(names, dtype="U40")
     return folder / "table.zarr", "y"
 
 

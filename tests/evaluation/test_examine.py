@@ -30,7 +30,7 @@ def same(one, other):
 
 def test_planted_features_are_found_stable_and_better_than_chance():
     X, y = planted()
-    found = examine(X, y, DSOSelector(4), n_resamples=10, n_permutations=19)
+    found = examine(X, y, DSOSelector(4, p=1.0), n_resamples=10, n_permutations=19)
     assert {feature.index for feature in found.chosen} == set(range(4))
     assert all(feature.frequency > 0.8 for feature in found.chosen)
     assert found.accuracy.at_k > 0.95
@@ -134,7 +134,7 @@ def test_names_and_warnings():
     pd = pytest.importorskip("pandas")
     X, y = random_data(4, 60, 4, 3, informative=2)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    found = examine(frame, y, DSOSelector(2), source=Source("t.csv", "0" * 64, "dsofs", ("two columns",)), **FEW)
+    found = examine(frame, y, DSOSelector(2, C=None), source=Source("t.csv", "0" * 64, "dsofs", ("two columns",)), **FEW)
     assert {f.name for f in found.chosen} <= {"a", "b", "c", "d"}
     assert found.warnings[0] == "two columns"
     assert "cannot be separated" in found.warnings[1]

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from dsofs import METHODS
+from dsofs.evaluation import PAPER
 from tests.problems import random_data
 
 TUNED = [name for name in METHODS if METHODS[name].grid]
 
 
 def test_the_paper_tunes_p_and_lambda():
-    assert sorted(METHODS["dso"].grid["p"]) == [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]
+    assert sorted(PAPER.grids["dso"]["p"]) == [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]
     for name in ("rfs", "lasso"):
         np.testing.assert_allclose(METHODS[name].grid["lam"], 10.0 ** np.arange(-3, 4))
 

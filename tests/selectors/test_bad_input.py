@@ -22,7 +22,7 @@ PARAMETERS = [
     ({"p": True}, r"The 'p' parameter .* Got True instead."),
     (
         {"C": -1.0},
-        r"The 'C' parameter of DSOSelector must be a float in the range \(0, inf\) or None. Got -1.0 instead.",
+        r"The 'C' parameter of DSOSelector must be 'auto' or a float in the range \(0, inf\) or None. Got -1.0",
     ),
     ({"constraint": "both"}, "The 'constraint' parameter .* must be 'margin' or 'equality'. Got 'both' instead."),
     ({"solver": "magic"}, "The 'solver' parameter .* must be 'joint' or 'alternating'. Got 'magic' instead."),

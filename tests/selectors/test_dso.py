@@ -102,7 +102,7 @@ def test_without_intercept():
 
 def test_certificates_are_attributes(data):
     X, y = data
-    convex, sparse_fit = DSOSelector(tol=1e-3).fit(X, y), DSOSelector(p=0.5, tol=1e-3).fit(X, y)
+    convex, sparse_fit = DSOSelector(p=1.0, tol=1e-3).fit(X, y), DSOSelector(p=0.5, tol=1e-3).fit(X, y)
     assert 0 <= convex.duality_gap_ <= 1e-3
     assert np.isnan(convex.stationarity_)
     assert 0 <= sparse_fit.stationarity_ <= 1e-3
@@ -118,8 +118,22 @@ def test_hitting_max_iter_warns_with_gap_tolerance_and_cure(data):
     with pytest.warns(
         ConvergenceWarning, match=r"max_iter .* after 2 steps: duality gap .*, tol 0.001. Raise max_iter"
     ):
-        fit = DSOSelector(max_iter=2).fit(X, y)
+        fit = DSOSelector(p=1.0, max_iter=2).fit(X, y)
     assert fit.status_ == "max_iter"
+
+
+def test_the_default_price_of_slack_is_in_units_of_the_data(data):
+    """As if given in numbers, in any units of X; where the best at that price is W = 0, hard margins are tried."""
+    X, y = data
+    auto = DSOSelector(p=1.0, standardize=False).fit(X, y)
+    Y = np.where(y[:, None] == auto.classes_, 1.0, -1.0)
+    entry = np.linalg.norm(np.column_stack([X, np.ones(len(X))]).T @ Y, axis=1).max()
+    given = DSOSelector(p=1.0, standardize=False, C=30 * Y.shape[1] ** 0.5 / entry).fit(X, y)
+    np.testing.assert_allclose(auto.coef_, given.coef_)
+    np.testing.assert_array_equal(DSOSelector().fit(X, y).ranking_, DSOSelector().fit(X * 1000, y).ranking_)
+    exclusive_or = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
+    with pytest.warns(UserWarning, match="cannot be separated"):
+        DSOSelector(1).fit(*exclusive_or)
 
 
 def test_verbose_prints_a_line_per_step(data, capsys):
@@ -132,7 +146,7 @@ def test_classes_that_cannot_be_separated_warn_and_rank():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:200, :10], y[:200]
     with pytest.warns(UserWarning, match=r"cannot be separated: \d+ samples contradict each other \(conflicts_\)"):
-        fit = DSOSelector(3).fit(X, y)
+        fit = DSOSelector(3, C=None).fit(X, y)
     assert fit.status_ == "converged_with_slack"
     assert len(fit.conflicts_) >= 2
     assert np.isfinite(fit.scores_).all()
@@ -229,6 +243,6 @@ def test_planted_features_are_found():
 @pytest.mark.parametrize("name", ["tox_171", "ar", "leukemia_mll", "brain_tumor_1", "umist", "orl"])
 def test_certificate_on_real_data(name):
     X, y = real_data(name)
-    fit = DSOSelector(100, tol=1e-3).fit(X, y)
+    fit = DSOSelector(100, p=1.0, C=None, tol=1e-3).fit(X, y)
     assert fit.status_ == "converged"
     assert fit.duality_gap_ <= 1e-3

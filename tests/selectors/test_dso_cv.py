@@ -33,7 +33,7 @@ def test_results_hold_every_setting_and_the_best_is_chosen(data):
 
 def test_one_p_is_the_plain_selector(data):
     X, y = data
-    tuned, plain = DSOSelectorCV(7, ps=(1.0,), cv=3).fit(X, y), DSOSelector(7).fit(X, y)
+    tuned, plain = DSOSelectorCV(7, ps=(1.0,), cv=3).fit(X, y), DSOSelector(7, p=1.0).fit(X, y)
     np.testing.assert_array_equal(tuned.ranking_, plain.ranking_)
     np.testing.assert_array_equal(tuned.coef_, plain.coef_)
     tuned.n_features_to_select = 3
@@ -62,7 +62,7 @@ def test_cost_of_slack_is_tuned_too(data):
     fit = DSOSelectorCV(ps=(1.0,), Cs=(0.01, 1.0, None), cv=3).fit(X, y)
     assert [step["C"] for step in fit.path_] == [None, 1.0, 0.01]
     for step in fit.path_:  # each starts where the one before ended, and reaches the same optimum as from afar
-        assert step["objective"] == pytest.approx(DSOSelector(C=step["C"]).fit(X, y).objective_, rel=2e-3)
+        assert step["objective"] == pytest.approx(DSOSelector(p=1.0, C=step["C"]).fit(X, y).objective_, rel=2e-3)
     assert len({step["objective"] for step in fit.path_}) == 3
 
 

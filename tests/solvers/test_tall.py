@@ -88,7 +88,7 @@ def test_classes_that_can_be_separated_keep_hard_margins():
     X, y = rng.normal(size=(300, 10)), rng.integers(0, 3, 300)
     X[y == 2, 0] += 20
     with pytest.warns(UserWarning, match="cannot be separated"):
-        fit = DSOSelector().fit(X, y)
+        fit = DSOSelector(p=1.0, C=None).fit(X, y)
     margins = np.where(y[:, None] == fit.classes_, 1, -1) * (X @ fit.coef_.T + fit.intercept_)
     assert margins[:, 2].min() >= 1 - 1e-6
     assert margins[:, :2].min() < 0
@@ -111,7 +111,7 @@ def test_memory_does_not_grow_with_the_square_of_the_samples():
     X, y = random_data(0, 20_000, 10, 3)
     limit = 64 * 2**20  # an m x m matrix would be 3 GB
     tracemalloc.start()
-    fit = DSOSelector(memory_limit=limit).fit(X, y)
+    fit = DSOSelector(C=None, memory_limit=limit).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert fit.status_ == "converged_with_slack"

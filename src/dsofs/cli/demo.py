@@ -48,7 +48,7 @@ class Run:
 @click.option(
     "-k", "n_features", type=click.IntRange(1), help="Features to select; 10 measurements, 20 pixels if not given."
 )
-@click.option("-p", default=1.0, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
+@click.option("-p", default=0.85, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm: smaller keeps fewer features.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
 @click.option("--out", default="dsofs-demo.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),

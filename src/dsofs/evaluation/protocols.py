@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,8 @@ class Protocol:
         How many random splits there are, unless a run says otherwise.
     fixed : mapping of method -> parameters
         What the protocol demands of a method beside what is tuned.
+    grids : mapping of method -> parameter -> values
+        What is tuned, for methods with which it is not the method's own grid.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Protocol:
     svm_max_iter: int = 200_000
     trials: int = 10
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    grids: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
     def prepare(self, samples: Samples) -> Samples:
         """What is done to a data set before it is split."""
@@ -82,10 +85,11 @@ PAPER = Protocol(
     stratified=False,
     # The data are standardised already, once and for all.
     fixed={
-        "dso": {"ranking": "norm", "standardize": False},
+        "dso": {"ranking": "norm", "standardize": False, "C": None},
         "rfs": {"standardize": False},
         "lasso": {"standardize": False},
     },
+    grids={"dso": {"p": (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)}},
 )
 CLEAN = Protocol("clean", leaky_scaling=False, stratified=True)
 PAPER_QUICK = PAPER.untuned("paper, quick", trials=2)

@@ -8,8 +8,7 @@ from typing import Any
 from dsofs.arrays.types import AnyArray
 from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, warn_about
-from dsofs.solvers import solve
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about
 
 
 class DSOSelector(RankedSelector):
@@ -23,11 +22,15 @@ class DSOSelector(RankedSelector):
     n_features_to_select : int, float in (0, 1] or None, default=10
         How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
         ``fit``.
-    p : float in (0, 2), default=1.0
-        Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features.
-    C : float or None, default=None
-        Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. None: margins are hard
-        wherever the classes can be separated, and slack of a default price is given where they cannot.
+    p : float in (0, 2), default=0.85
+        Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features. The
+        default is the best over all numbers of features on the data it was chosen with.
+    C : float, "auto" or None, default="auto"
+        Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
+        times the price at which the first feature enters at p = 1, for c columns of Y (and hard margins with the
+        alternating solver). None is the
+        paper's: margins are hard wherever the classes can be separated, and slack of a default price is given where
+        they cannot.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is priced. "hinge" is ``p C * sum(slack)``: samples far on the wrong side count for less.
     constraint : {"margin", "equality"}, default="margin"
@@ -98,8 +101,8 @@ class DSOSelector(RankedSelector):
         self,
         n_features_to_select: int | float | None = 10,
         *,
-        p: float = 1.0,
-        C: float | None = None,
+        p: float = 0.85,
+        C: float | str | None = "auto",
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
@@ -135,8 +138,7 @@ class DSOSelector(RankedSelector):
         """Rank the features of X by how they separate the classes of y."""
         data = prepare(self, X, y, DSO_RULES | {"n_features_to_select": N_FEATURES_RULE})
         self._warn_if_too_many(self.n_features_in_)
-        problem = data.problem(self.p, self.C)
-        solution = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
+        problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)
         self.scores_, self.ranking_ = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)

@@ -11,8 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.arrays.types import AnyArray, Floats
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, warn_about
-from dsofs.solvers import solve
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -26,7 +25,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         p: float = 1.0,
-        C: float | None = None,
+        C: float | str | None = None,
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
@@ -58,8 +57,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: AnyArray, y: AnyArray) -> DSOClassifier:
         """Fit the model to X (samples x features) and the classes y."""
         data = prepare(self, X, y, DSO_RULES)
-        problem = data.problem(self.p, self.C)
-        solution = solve(problem, self.solver, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose)
+        problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)
         return self

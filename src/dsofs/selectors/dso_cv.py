@@ -20,8 +20,16 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import DSO_RULES, TrainingData, prepare, publish, training_data, warn_about
-from dsofs.solvers import solve
+from dsofs.selectors.dso_fit import (
+    AUTO,
+    DSO_RULES,
+    TrainingData,
+    prepare,
+    publish,
+    solve_dso,
+    training_data,
+    warn_about,
+)
 from dsofs.solvers.reweight import plain_weights
 from dsofs.validation import ARRAY_LIKE, NONE, Rule, integer, options
 
@@ -38,7 +46,7 @@ CV_RULES: dict[str, Rule] = DSO_RULES | {
 class PathPoint:
     """The solution for one (C, p) and the ranking it gives."""
 
-    C: float | None
+    C: float | str | None
     p: float
     problem: Problem
     solution: Solution
@@ -60,8 +68,8 @@ class DSOSelectorCV(RankedSelector):
         As in :class:`DSOSelector`. The number of features at which settings are compared, unless ``ks`` is given.
     ps : sequence of float, default=(0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
         Values of p.
-    Cs : sequence of (float or None), default=None
-        Values of C; None is hard margins only.
+    Cs : sequence of (float, "auto" or None), default=None
+        Values of C, as in :class:`DSOSelector`; None is "auto" alone.
     ks : sequence of int, default=None
         Numbers of features to choose from; None takes ``n_features_to_select`` as it is. The best is selected until
         ``n_features_to_select`` is changed.
@@ -98,7 +106,7 @@ class DSOSelectorCV(RankedSelector):
         n_features_to_select: int | float | None = 10,
         *,
         ps: Sequence[float] = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
-        Cs: Sequence[float | None] | None = None,
+        Cs: Sequence[float | str | None] | None = None,
         ks: Sequence[int] | None = None,
         cv: Any = 5,
         scoring: Any = None,
@@ -153,7 +161,7 @@ class DSOSelectorCV(RankedSelector):
         self._publish_path(data, list(self._path(data)))
         return self
 
-    def _check_settings(self) -> list[tuple[float | None, float, int]]:
+    def _check_settings(self) -> list[tuple[float | str | None, float, int]]:
         """All (C, p, k), in the order in which ``_score_fold`` scores them."""
         for p in self.ps:
             _check_entry(self, "ps", DSO_RULES["p"], p)
@@ -172,9 +180,13 @@ class DSOSelectorCV(RankedSelector):
     def _ps(self) -> list[float]:
         return sorted({float(p) for p in self.ps}, reverse=True)
 
-    def _Cs(self) -> list[float | None]:
-        """Hard margins first, then from the dearest slack down: fewer and fewer rows."""
-        return [None] if self.Cs is None else sorted(set(self.Cs), key=lambda C: -np.inf if C is None else -C)
+    def _Cs(self) -> list[float | str | None]:
+        """Hard margins first, then from the dearest slack down: fewer and fewer rows; "auto" last."""
+
+        def size(C: float | str | None) -> float:
+            return {None: -np.inf, AUTO: np.inf}[C] if C in (None, AUTO) else -float(C)
+
+        return [AUTO] if self.Cs is None else sorted(set(self.Cs), key=size)
 
     def _ks(self) -> list[int]:
         wanted = [self._n_selected(self.n_features_in_)] if self.ks is None else self.ks
@@ -186,18 +198,14 @@ class DSOSelectorCV(RankedSelector):
         for C in self._Cs():
             last = first
             for p in self._ps():
-                problem = data.problem(p, C)
                 weights, survival = _start(last, p)
-                solution = solve(
-                    problem, self.solver, tol=self.tol, max_iter=self.max_iter, weights=weights, survival=survival,
-                    verbose=self.verbose,
-                )  # fmt: skip
+                problem, solution = solve_dso(self, data, p, C, weights=weights, survival=survival)
                 scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
                 last = PathPoint(C, p, problem, solution, scores, ranking)
                 first = last if p == self._ps()[0] else first
                 yield last
 
-    def _choose(self, settings: list[tuple[float | None, float, int]], scores: Floats) -> None:
+    def _choose(self, settings: list[tuple[float | str | None, float, int]], scores: Floats) -> None:
         """Best mean score; ties go to fewer features, then to the larger p."""
         mean, std = scores.mean(axis=1), scores.std(axis=1, ddof=min(1, scores.shape[1] - 1))
         if not np.isfinite(mean).all():

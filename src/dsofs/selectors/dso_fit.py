@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import RANKINGS
 from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
-from dsofs.solvers import SOLVERS
+from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.joint import STEPS
+from dsofs.solvers.separability import entry_C
 from dsofs.validation import (
     ANY_INT,
     ARRAY_LIKE,
@@ -34,9 +36,13 @@ from dsofs.validation import (
     sample_importance,
 )
 
+AUTO = "auto"
+# In units of the C at which W leaves zero at p = 1, over p: chosen by held-out accuracy (benchmarks/defaults.py). It
+# falls with the root of the number of columns of Y; what it costs to give up a class must not.
+AUTO_C = 30.0
 DSO_RULES: dict[str, Rule] = {
     "p": real(0, 2),
-    "C": real(0) | NONE,
+    "C": options(AUTO) | real(0) | NONE,
     "loss": options("squared_hinge", "hinge"),
     "constraint": options(*STEPS),
     "solver": options(*SOLVERS),
@@ -78,13 +84,19 @@ class TrainingData:
         """One column of +1 / -1 per class; for two classes one column, +1 for the second."""
         return one_versus_rest(self.codes, len(self.classes))
 
-    def problem(self, p: float, C: float | None) -> Problem:
+    def problem(self, p: float, C: float | str | None) -> Problem:
         Y = self.Y
-        prices = None
-        if C is not None:
-            importance = np.ones(len(Y)) if self.importance is None else self.importance
-            prices = np.broadcast_to(C * importance[:, None], Y.shape)
-        return Problem(self.design, Y, p, self.constraint, prices, self.loss, self.groups, self.importance)
+        hard = Problem(self.design, Y, p, self.constraint, None, self.loss, self.groups, self.importance)
+        if C is None:
+            return hard
+        price = AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
+        importance = np.ones(len(Y)) if self.importance is None else self.importance
+        return hard.with_C(np.broadcast_to(price * importance[:, None], Y.shape))
+
+    @cached_property
+    def entry_C(self) -> float:
+        """The C at which W leaves zero at p = 1."""
+        return entry_C(self.problem(1.0, None))
 
 
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:
@@ -118,6 +130,20 @@ def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
     labels = check_groups(estimator, estimator.feature_groups, n_features)[kept]
     groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     return np.append(groups, groups.max() + 1) if estimator.fit_intercept else groups
+
+
+def solve_dso(
+    estimator: Any, data: TrainingData, p: float, C: float | str | None, **start: Any
+) -> tuple[Problem, Solution]:
+    """The problem of an estimator for p and C, and its solution."""
+    alternating = estimator.solver == "alternating"  # the paper's algorithm knows no slack
+    problem = data.problem(p, None if alternating and C == AUTO else C)
+    settings = {name: getattr(estimator, name) for name in ("solver", "tol", "max_iter", "verbose")}
+    solution = solve(problem, **settings, **start)
+    if C == AUTO and not solution.W[: len(data.kept)].any():  # slack is so cheap that no feature is used
+        problem = data.problem(p, None)
+        solution = solve(problem, **settings)
+    return problem, solution
 
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:

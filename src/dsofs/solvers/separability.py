@@ -101,9 +101,13 @@ def even_weights(problem: Problem) -> Floats:
 
 def default_C(problem: Problem, relaxed: Bools) -> Floats:
     """C for the columns ``relaxed``, infinity (a hard margin) for the others."""
+    C = np.full_like(problem.Y, np.inf)
+    C[:, relaxed] = DEFAULT_C / problem.p * entry_C(problem)
+    return C if problem.importance is None else C * problem.importance[:, None]
+
+
+def entry_C(problem: Problem) -> float:
+    """The C at which W leaves zero at p = 1."""
     entry = float(problem.norms(problem.X.tdot(problem.Y)).max())
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
-    entry = max(entry, UNCORRELATED * float(problem.X.column_norms().max()) * len(problem.Y) ** 0.5)
-    C = np.full_like(problem.Y, np.inf)
-    C[:, relaxed] = DEFAULT_C / (problem.p * entry)
-    return C if problem.importance is None else C * problem.importance[:, None]
+    return 1 / max(entry, UNCORRELATED * float(problem.X.column_norms().max()) * len(problem.Y) ** 0.5)
