@@ -11,16 +11,21 @@ from dsofs.evaluation.results import Row
 
 
 class Forecast:
-    """Seconds that cells will take: as their like took before, or else in proportion to the size of the data."""
+    """Seconds that cells will take: as their like took before, or else in proportion to their work.
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self._sizes = sizes
+    ``work`` is a number for every (data, method): its unit does not matter.
+    """
+
+    def __init__(self, work: Mapping[tuple[str, str], float]) -> None:
+        self._work = work
         self._measured: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     def learn(self, rows: Iterable[Row]) -> None:
         """Rows of one cell carry the same seconds: each cell counts once."""
         for (data, method, _), seconds in {
-            (row.data, row.method, row.seed): row.values["cell_seconds"] for row in rows if row.data in self._sizes
+            (row.data, row.method, row.seed): row.values["cell_seconds"]
+            for row in rows
+            if (row.data, row.method) in self._work
         }.items():
             self._measured[data, method].append(seconds)
 
@@ -37,10 +42,10 @@ class Forecast:
 
     def _seconds(self, cell: Cell) -> float:
         measured = self._measured.get((cell.data, cell.method))
-        return fmean(measured) if measured else self._rate(cell.method) * self._sizes[cell.data]
+        return fmean(measured) if measured else self._rate(cell.method) * self._work[cell.data, cell.method]
 
     def _rate(self, method: str) -> float:
-        """Seconds for each number in X: of the method on other data, or of all methods if it has not been run."""
-        rates = {key: fmean(seconds) / self._sizes[key[0]] for key, seconds in self._measured.items()}
+        """Seconds per unit of work: of the method on other data, or of all methods if it has not been run."""
+        rates = {key: fmean(seconds) / self._work[key] for key, seconds in self._measured.items()}
         own = [rate for (_, name), rate in rates.items() if name == method]
         return fmean(own or rates.values())

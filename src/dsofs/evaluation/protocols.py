@@ -62,10 +62,14 @@ class Protocol:
         """Training and test samples of a trial; ``samples`` have been prepared."""
         return self._split(samples, *train_test(samples, stratified=self.stratified, seed=trial))
 
+    @staticmethod
+    def n_folds(n_training: int) -> int:
+        """How many folds are wanted; small classes or groups may allow for fewer."""
+        return FEW_FOLDS if n_training < MANY_SAMPLES else MANY_FOLDS
+
     def folds(self, training: Samples, trial: int) -> Iterator[Split]:
         """The folds in which a trial is tuned, less those that leave a single class to learn."""
-        wanted = FEW_FOLDS if len(training) < MANY_SAMPLES else MANY_FOLDS
-        for fold in folds(training, wanted, stratified=self.stratified, seed=trial):
+        for fold in folds(training, self.n_folds(len(training)), stratified=self.stratified, seed=trial):
             split = self._split(training, *fold)
             if split.teaches:
                 yield split

@@ -18,6 +18,8 @@ from dsofs.evaluation.forecast import Forecast
 from dsofs.evaluation.protocols import CLEAN, Protocol
 from dsofs.evaluation.results import Row, append_row, read_rows
 from dsofs.evaluation.samples import Samples
+from dsofs.evaluation.splits import TRAINING
+from dsofs.evaluation.tuning import settings_of
 from dsofs.evaluation.watch import Watch
 from dsofs.files import sole_writer
 from dsofs.methods import METHODS, Method
@@ -84,7 +86,7 @@ def run(
     with sole_writer(out):
         found = {row.key: row for row in read_rows(out) if row.parameters.get("protocol") == protocol.name}
         pending = [cell for cell in cells if any(cell.row(protocol, k).key not in found for k in cell.ks)]
-        forecast = Forecast({name: samples.X.size for name, samples in tables.items()})
+        forecast = Forecast(_work(tables, methods, protocol))
         forecast.learn(found.values())
         jobs = (delayed(_attempt)(cell, protocol, methods[cell.method], tables[cell.data]) for cell in pending)
         failures = []
@@ -121,6 +123,17 @@ def _cells(tables: Mapping[str, Samples], methods: Iterable[str], ks: Sequence[i
     for trial, (name, samples), method in product(range(trials), tables.items(), methods):
         possible = tuple(k for k in ks if k <= samples.X.shape[1])
         yield Cell(name, method, trial, (None,) if method == ALL_FEATURES else possible)
+
+
+def _work(
+    tables: Mapping[str, Samples], methods: Mapping[str, Method], protocol: Protocol
+) -> dict[tuple[str, str], float]:
+    """(data, method) -> the numbers in X times the selections that a cell makes of them."""
+    work = {}
+    for (data, samples), (name, method) in product(tables.items(), methods.items()):
+        n_folds = protocol.n_folds(int(TRAINING * len(samples))) if protocol.tuned else 0
+        work[data, name] = float(samples.X.size * (1 + n_folds * len(settings_of(method))))
+    return work
 
 
 def _attempt(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> _Outcome:

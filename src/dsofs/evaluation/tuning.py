@@ -36,11 +36,16 @@ def fitted(selector: Any, split: Split) -> Any:
     return selector.fit(split.training.X, split.training.y)
 
 
+def settings_of(method: Method) -> list[dict[str, Any]]:
+    """All combinations of the method's grid."""
+    return [dict(zip(method.grid, values, strict=True)) for values in product(*method.grid.values())]
+
+
 def tune(method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int) -> Choice:
     """The best of the method's grid times the protocol's values of C; of equals, the first."""
     if not protocol.tuned:
         return Choice({}, protocol.svm_C)
-    settings = [dict(zip(method.grid, values, strict=True)) for values in product(*method.grid.values())]
+    settings = settings_of(method)
     k = min(protocol.tuned_at, training.X.shape[1])
     accuracies = []
     for split in protocol.folds(training, trial):

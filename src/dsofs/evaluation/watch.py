@@ -14,12 +14,15 @@ from dsofs.evaluation.results import Row
 
 
 class Watch:
-    """Says once how long a run will take, as soon as anything is known; on a terminal, shows the time left."""
+    """Says how long a run will take: as soon as anything is known, and again when every kind of cell has been measured.
+
+    On a terminal, the time left is shown all along.
+    """
 
     def __init__(self, console: Console, forecast: Forecast, cells: Iterable[Cell], n_workers: int) -> None:
         self._console, self._forecast, self._n_workers = console, forecast, n_workers
         self._left = set(cells)
-        self._foretold = False
+        self._guessed: int | None = None  # cells that were guessed when the time was last foretold
         columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
         self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
         self._task = self._progress.add_task("", total=len(self._left), left="")
@@ -43,13 +46,13 @@ class Watch:
             return
         seconds = self._forecast.seconds(self._left) / self._n_workers
         self._progress.update(self._task, left=f"{timedelta(seconds=round(seconds))} left")
-        if not self._foretold:
-            self._foretold = True
-            self._foretell(seconds)
-
-    def _foretell(self, seconds: float) -> None:
         guessed = self._forecast.n_guessed(self._left)
-        unsure = f"; {guessed} of them are of a kind not measured yet, and guessed by size" if guessed else ""
+        if self._guessed is None or (self._guessed and not guessed):
+            self._foretell(seconds, guessed)
+
+    def _foretell(self, seconds: float, guessed: int) -> None:
+        self._guessed = guessed
+        unsure = f"; {guessed} of them are of a kind not measured yet: a rough guess" if guessed else ""
         clock = timedelta(seconds=round(seconds))
         where = f"{len(self._left)} cells on {self._n_workers} worker(s){unsure}"
         self._console.print(f"Predicted: {seconds / 3600:.2f} hours ({clock}) for {where}.")
