@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, MultiTaskLasso
 
 from dsofs import LassoSelector
@@ -104,6 +105,16 @@ def test_path_holds_the_fit_at_every_lam(multi_task, solver):
         fit = LassoSelector(lam=lam, multi_task=multi_task, **TIGHT).fit(X, y)
         np.testing.assert_allclose(coef * X.std(axis=0), fit.coef_ * X.std(axis=0), atol=1e-4)
         np.testing.assert_allclose(X @ coef.T + intercept, X @ fit.coef_.T + fit.intercept_, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cheap_weights_are_reached_by_decades(seed):
+    """From 0 the descent does not arrive within max_iter; on the way over larger lams it does, without a warning."""
+    X, y = random_data(seed, 30, 200, 3, correlated=True)
+    fit = LassoSelector(5, lam=1e-3, solver="sklearn").fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        fit.path(X, y, [1e-3])
+    assert fit.n_iter_ < fit.max_iter
 
 
 def test_default_path_starts_where_the_weights_leave_zero():
