@@ -134,7 +134,9 @@ def test_names_and_warnings():
     pd = pytest.importorskip("pandas")
     X, y = random_data(4, 60, 4, 3, informative=2)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    found = examine(frame, y, DSOSelector(2, C=None), source=Source("t.csv", "0" * 64, "dsofs", ("two columns",)), **FEW)
+    found = examine(
+        frame, y, DSOSelector(2, C=None), source=Source("t.csv", "0" * 64, "dsofs", ("two columns",)), **FEW
+    )
     assert {f.name for f in found.chosen} <= {"a", "b", "c", "d"}
     assert found.warnings[0] == "two columns"
     assert "cannot be separated" in found.warnings[1]
