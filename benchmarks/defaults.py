@@ -207,19 +207,19 @@ def draw() -> None:
         ["question", "choice", *(f"k = {k}" for k in KS), "sets", *(f"k = {k}, confirming" for k in KS), "sets"],
         lines,
         f"Mean held-out accuracy in %, over the sets used for choosing ({', '.join(CHOOSING)}) and over those used for "
-        f"confirming ({', '.join(CONFIRMING)}); {PROTOCOL.trials} trials, {FEWER_TRIALS} or 3 for {' and '.join(BIG)}. In "
-        f"brackets: minus {BASE}, on the same sets. C is in units of C0 / p; C0 is the C below which W = 0 is the "
-        "best at p = 1. Squared slack, one class against the rest, ranked by survival, unless said. The defaults are "
-        f"now p = {P:g} and {CHOSEN}.",
+        f"confirming ({', '.join(CONFIRMING)}); {PROTOCOL.trials} trials, {FEWER_TRIALS} or 3 for {' and '.join(BIG)}. "
+        f"In brackets: minus {BASE}, on the same sets. C is in units of C0 / p; C0 is the C below which W = 0 is the "
+        "best at p = 1, and c the number of columns of Y. Squared slack, one class against the rest, ranked by "
+        f"survival, unless said. The defaults are now p = {P:g} and {CHOSEN}.",
     )
     write_table(
         f"{STUDY}_standing",
         "DSO and the other selectors, without tuning",
         ["method", *(f"k = {k}" for k in KS)],
         standing(rows),
-        f"Mean held-out accuracy in % over all nine sets; in brackets: DSO minus the method, and the p-value of a "
-        f"Wilcoxon test over the sets, corrected by Holm for the {len(RIVALS)} methods. Every method at its defaults; {SLOW} in one "
-        f"trial on {' and '.join(BIG)}.",
+        "Mean held-out accuracy in % over all nine sets; in brackets: DSO minus the method, and the p-value of a "
+        f"Wilcoxon test over the sets, corrected by Holm for the {len(RIVALS)} methods. Every method at its defaults; "
+        f"{SLOW} in one trial on {' and '.join(BIG)}.",
         rows,
     )
 
