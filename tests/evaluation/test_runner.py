@@ -114,6 +114,12 @@ def test_protocols_share_a_file(tmp_path):
     assert all("lam" in row.values["chosen"] for row in rows if row.method == "lasso")
 
 
+def test_a_protocol_may_tune_other_values(tmp_path):
+    tuned = replace(CLEAN, name="other", svm_Cs=(1.0,), tuned_at=5, grids={"lasso": {"lam": (7.0, 8.0)}})
+    rows = experiment(tmp_path / "results.jsonl", protocol=tuned, trials=1)
+    assert {row.values["chosen"]["lam"] for row in rows if row.method == "lasso"} <= {7.0, 8.0}
+
+
 def test_features_that_are_not_there_are_not_counted(tmp_path):
     rows = experiment(tmp_path / "results.jsonl", ks=(3, 41), trials=1)
     assert {row.k for row in rows} == {3, None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,6 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
     """Tune, select once on the training samples, and judge the first k features for every k."""
     clock = time.perf_counter()
     split = protocol.split(samples, cell.trial)
-    method = replace(method, grid=protocol.grids.get(cell.method, method.grid))
     fixed = dict(protocol.fixed.get(cell.method, {}))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

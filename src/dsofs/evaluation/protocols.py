@@ -98,4 +98,3 @@ PAPER = Protocol(
 CLEAN = Protocol("clean", leaky_scaling=False, stratified=True)
 PAPER_QUICK = PAPER.untuned("paper, quick", trials=2)
 CLEAN_QUICK = CLEAN.untuned("clean, quick", trials=2)
-PROTOCOLS = {protocol.name: protocol for protocol in (PAPER, CLEAN, PAPER_QUICK, CLEAN_QUICK)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,7 @@ def run(
         The rows of this experiment, those found in ``out`` and those added, by trial, data, method and k.
     """
     tables = _load(data, data_dir, protocol)
+    methods = {name: replace(method, grid=protocol.grids.get(name, method.grid)) for name, method in methods.items()}
     cells = list(_cells(tables, methods, sorted(set(ks)), protocol.trials if trials is None else trials))
     Path(out).parent.mkdir(parents=True, exist_ok=True)
     with sole_writer(out):
