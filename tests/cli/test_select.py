@@ -69,6 +69,18 @@ def test_settings_reach_the_selector(table):
     assert sorted(Selection.load(out / "selection.json").indices) == np.flatnonzero(tuned.get_support()).tolist()
 
 
+@pytest.mark.parametrize("tune", [False, True])
+def test_words_for_the_price_of_slack(table, tune):
+    for given, C in (((), "auto"), (("--C", "auto"), "auto"), (("--C", "hard"), None)):
+        result, out = select(table, "-k", "4", *given, *["--tune"] * tune)
+        assert result.exit_code == 0, result.output
+        assert Selection.load(out / "selection.json").parameters["C"] == C
+    for wrong in ("0", "-1", "nan", "inf", "soft"):
+        result, _ = select(table, "--C", wrong)
+        assert result.exit_code == 2
+        assert "nor one of the words auto and hard" in result.output
+
+
 def test_options_that_do_not_go_together(table):
     for options, words in (
         (("--method", "mrmr", "--p", "0.5"), "--p is no setting of the method mrmr"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +26,21 @@ from dsofs.datasets.readers import Note
 from dsofs.report import Findings, render
 from dsofs.report.verdict import accuracy_words, headline
 from dsofs.selection import Selection
+from dsofs.selectors.dso_fit import AUTO
 from dsofs.stopwatch import Stopwatch
 
 FOLDS = 5
+HARD = "hard"  # word for C=None
+
+
+def price(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
+    """A number above 0 from its text; words as they are."""
+    if value is None or value in (AUTO, HARD):
+        return value
+    with suppress(ValueError):
+        if 0 < (number := float(value)) < math.inf:
+            return number
+    raise click.BadParameter(f"{value!r} is neither a number above 0 nor one of the words auto and hard.", ctx, param)
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Settings:
     k: int
     method: str
     p: float | None
-    C: float | None
+    C: float | str | None  # None is not given
     tune: bool
     seed: int
     n_jobs: int | None
@@ -48,8 +62,8 @@ class Settings:
 @click.option("--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="How to select.")
 @click.option("--p", "p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
-@click.option("--C", "C", type=click.FloatRange(0, min_open=True),
-              help="Price of samples on the wrong side, for dso.")  # fmt: skip
+@click.option("--C", "C", metavar="NUMBER|auto|hard", callback=price,
+              help="Price of samples on the wrong side, for dso; if not given, auto. With hard none may be there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
 @click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
@@ -121,7 +135,7 @@ def make_selector(table: LabelledTable, settings: Settings) -> tuple[Any, list[N
     if settings.tune:
         if settings.method != "dso" or settings.p is not None:
             raise click.UsageError("--tune chooses p for the method dso: leave out --p, and --method or set it to dso.")
-        Cs = None if settings.C is None else [settings.C]
+        Cs = None if settings.C is None else [None if settings.C == HARD else settings.C]
         selector: Any = DSOSelectorCV(settings.k, Cs=Cs, cv=folds(table, settings.seed), n_jobs=settings.n_jobs)
     else:
         selector = METHODS[settings.method](settings.k, seed=settings.seed)
@@ -130,7 +144,9 @@ def make_selector(table: LabelledTable, settings: Settings) -> tuple[Any, list[N
             if getattr(settings, name) is not None and name not in known:
                 raise click.UsageError(f"--{name} is no setting of the method {settings.method}.")
         given = {name: getattr(settings, name) for name in ("p", "C", "n_jobs") if name in known}
-        selector.set_params(**{name: value for name, value in given.items() if value is not None})
+        selector.set_params(
+            **{name: None if value == HARD else value for name, value in given.items() if value is not None}
+        )
     if table.feature_groups is None:
         return selector, []
     if "feature_groups" not in selector.get_params():
