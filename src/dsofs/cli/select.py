@@ -63,7 +63,7 @@ class Settings:
 @click.option("--p", "p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
 @click.option("--C", "C", metavar="NUMBER|auto|hard", callback=price,
-              help="Price of samples on the wrong side, for dso; if not given, auto. With hard none may be there.")  # fmt: skip
+              help="Price of samples on the wrong side, for dso; auto if not given, hard for none there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
 @click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
