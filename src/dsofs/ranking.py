@@ -2,6 +2,8 @@
 
 Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks the others is a choice:
 
+* "forward": rows alive at the end by forward selection, so that each says most about the classes beside those before
+  it; the others by survival.
 * "survival": by the last step of the loop at which a row was alive (above 1e-3 of the largest), then by its norm then.
 * "norm": the paper's: by the norm of the row. The paper's algorithm leaves no row at exactly zero; ours does, and
   ranks those by survival, after the others.
@@ -13,9 +15,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dsofs.arrays.design import Design, normal_matrix
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem, Solution
+
+MOST_FORWARD = 100  # features that are put in order by forward selection; those after them stay in the order of norms
+COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
 
 
 def survival_scores(problem: Problem, solution: Solution) -> Floats:
@@ -33,7 +39,54 @@ def norm_scores(problem: Problem, solution: Solution) -> Floats:
     return np.where(norms > 0, norms, smallest * survival_scores(problem, solution) / 4)
 
 
-RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {"survival": survival_scores, "norm": norm_scores}
+def forward_scores(problem: Problem, solution: Solution) -> Floats:
+    """For groups alive at the end 1 + the part of Y that those before them leave unexplained; survival for the others.
+
+    Norms tell which features are needed together; the first few of them by norm may all say the same.
+    """
+    scores = survival_scores(problem, solution)
+    if problem.groups is not None:
+        return scores
+    alive = np.flatnonzero(scores >= 1)
+    first = np.sort(alive[np.argsort(-scores[alive], kind="stable")[:MOST_FORWARD]])
+    scores[alive] = 1.0
+    scores[first] += unexplained(problem.X.take(first), problem.Y)
+    return scores
+
+
+def unexplained(X: Design, Y: Floats) -> Floats:
+    """Forward selection of the columns of X: the part of Y that is left to explain when a column is taken.
+
+    A Cholesky factorisation of the covariances that takes, as its next pivot, the column that explains most.
+    """
+    m, n = X.n_samples, X.n_columns
+    Y = Y - Y.mean(axis=0)
+    mean = X.tdot(np.ones((m, 1)))[:, 0] / m
+    G = normal_matrix(X, np.ones(m), np.arange(m)) - m * np.outer(mean, mean)
+    left, b, L = np.diag(G).copy(), X.tdot(Y), np.zeros((n, n))
+    parts, total = np.zeros(n), float(np.vdot(Y, Y))
+    usable, part = left > 0, 1.0
+    enough = COLLINEAR * left
+    for step in range(n):
+        usable &= left > enough
+        gains = np.where(usable, np.square(b).sum(axis=1) / np.where(usable, left, 1.0), 0.0)
+        best = int(np.argmax(gains))
+        if not gains[best] > 0:
+            break
+        parts[best], part = part, max(part - gains[best] / total, 0.0)
+        root = np.sqrt(left[best])
+        L[:, step] = column = (G[:, best] - L[:, :step] @ L[best, :step]) / root
+        b = b - np.outer(column, b[best] / root)
+        left = left - column**2
+        usable[best] = False
+    return parts
+
+
+RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {
+    "forward": forward_scores,
+    "survival": survival_scores,
+    "norm": norm_scores,
+}
 
 
 def rank_features(problem: Problem, solution: Solution, rule: str, kept: Ints, n_features: int) -> tuple[Floats, Ints]:

@@ -115,6 +115,18 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
     return np.zeros((n_samples, n_samples)) if K is None else to_numpy(K)
 
 
+def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
+    """Sum of w x x' over ``samples``."""
+    H = np.zeros((X.n_columns, X.n_columns))
+    big = len(samples) * X.n_columns**2 > THREADED_PRODUCT
+    with all_threads() if big else nullcontext():
+        for part in cuts(len(samples), chunk_samples(X.n_columns)):
+            index = samples[part]
+            Z = X.samples(index).Z * np.sqrt(weights[index])[:, None]
+            H += Z.T @ Z  # recognised by BLAS as a symmetric product
+    return H
+
+
 def chunk_columns(n_samples: int) -> int:
     """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
     return max(MIN_CHUNK_COLUMNS, CHUNK_BYTES // (DOUBLE * max(n_samples, 1)))

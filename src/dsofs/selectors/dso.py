@@ -37,9 +37,11 @@ class DSOSelector(RankedSelector):
         ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
     solver : {"joint", "alternating"}, default="joint"
         "alternating" is the paper's Algorithm 1, for comparison: it stops above the optimum.
-    ranking : {"survival", "norm"}, default="survival"
-        How features are ranked: by how long they lasted in the iteration, or by norm as in the paper (and those at
-        zero by how long they lasted).
+    ranking : {"forward", "survival", "norm"}, default="forward"
+        How features are ranked. "forward": those that are left at the end by forward selection (each the one that
+        explains most of the classes beside those before it), the others by how long they lasted in the iteration;
+        "survival" by that and by norm alone; "norm" as in the paper (and those at zero by how long they lasted). With
+        ``feature_groups``, "forward" is "survival".
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
@@ -106,7 +108,7 @@ class DSOSelector(RankedSelector):
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
-        ranking: str = "survival",
+        ranking: str = "forward",
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,

@@ -115,7 +115,7 @@ class DSOSelectorCV(RankedSelector):
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
-        ranking: str = "survival",
+        ranking: str = "forward",
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,

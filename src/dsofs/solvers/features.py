@@ -15,14 +15,12 @@ taken away. A step costs a product X W or two, so it is linear in the number of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.arrays.design import THREADED_PRODUCT, Design, chunk_samples, cuts
+from dsofs.arrays.design import Design, chunk_samples, cuts, normal_matrix
 from dsofs.arrays.linalg import Factor, factorise
-from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.solvers.point import Inner
 
@@ -104,18 +102,6 @@ class Normal:
             index = changed[part]
             self.h += self.X.samples(index).tdot(self.y[index] * change[index])
         self.free, self.at_zero = free, at_zero
-
-
-def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
-    """Sum of w x x' over ``samples``."""
-    H = np.zeros((X.n_columns, X.n_columns))
-    big = len(samples) * X.n_columns**2 > THREADED_PRODUCT
-    with all_threads() if big else nullcontext():
-        for part in cuts(len(samples), chunk_samples(X.n_columns)):
-            index = samples[part]
-            Z = X.samples(index).Z * np.sqrt(weights[index])[:, None]
-            H += Z.T @ Z  # recognised by BLAS as a symmetric product
-    return H
 
 
 class FeatureSpace:

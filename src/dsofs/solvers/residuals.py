@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.arrays.design import Design
+from dsofs.arrays.design import Design, normal_matrix
 from dsofs.arrays.linalg import factorise
 from dsofs.arrays.residuals import WithResiduals
 from dsofs.arrays.types import Floats, Ints
 from dsofs.solvers.equality import GramEqualities, SharedCurvature, refined
-from dsofs.solvers.features import normal_matrix
 from dsofs.solvers.nnqp import PROXIMAL
 from dsofs.solvers.point import Inner
 
