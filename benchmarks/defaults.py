@@ -14,7 +14,7 @@ import click
 import numpy as np
 from rich.console import Console
 
-from benchmarks.harness import RESULTS, rows_of, write_table
+from benchmarks.harness import RESULTS, pack, rows_of, unpack, write_table
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
 from dsofs.arrays.types import Floats, Ints
 from dsofs.evaluation import CLEAN, REFERENCE, Method, Row, run
@@ -177,6 +177,7 @@ CONFIRMED = (CHOSEN, "C = 30 sqrt(c)", BASE, "C = 100", "hard", "p = 1, hard")
 def main(n_jobs: int, table: bool) -> None:
     """Goes on where it was stopped."""
     if not table:
+        unpack(STUDY)
         candidates = {BASE: make(dso)}
         candidates |= {name: method for group in CANDIDATES.values() for name, method in group.items()}
         measure(CHOOSING, candidates, n_jobs)
@@ -185,6 +186,7 @@ def main(n_jobs: int, table: bool) -> None:
         confirmed = {name: candidates[name] for name in CONFIRMED}
         measure(CHOOSING, rivals | REFERENCE, n_jobs)
         measure(CONFIRMING, confirmed | rivals | REFERENCE, n_jobs)
+        pack(STUDY)
     draw()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -60,7 +61,23 @@ def record(study: str, row: Row) -> None:
 
 
 def rows_of(study: str) -> list[Row]:
-    return read_rows(RESULTS / f"{study}.jsonl")
+    plain = RESULTS / f"{study}.jsonl"
+    return read_rows(plain if plain.exists() else f"{plain}.gz")
+
+
+def pack(study: str) -> None:
+    """Large results files are kept gzipped."""
+    plain = RESULTS / f"{study}.jsonl"
+    Path(f"{plain}.gz").write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+    plain.unlink()
+
+
+def unpack(study: str) -> None:
+    """For a run to go on."""
+    plain = RESULTS / f"{study}.jsonl"
+    packed = Path(f"{plain}.gz")
+    if packed.exists() and not plain.exists():
+        plain.write_bytes(gzip.decompress(packed.read_bytes()))
 
 
 def start_anew(study: str) -> None:
