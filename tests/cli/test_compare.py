@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import json
 
 import numpy as np
@@ -6,6 +7,8 @@ import pytest
 
 from dsofs import METHODS
 from dsofs.evaluation import CLEAN, REFERENCE, Samples, read_rows, run
+from dsofs.evaluation.side_by_side import side_by_side
+from dsofs.report import render_comparison
 from tests.cli.test_cli import run as cli
 from tests.datasets.tables import csv_lines, small_problem
 
@@ -67,7 +70,7 @@ def test_gaps_are_filled_inside_the_splits(table, impute):
     assert compare(table, *QUICK)[0].exit_code == 2
     result, out = compare(table, *QUICK, "--impute", impute)
     assert result.exit_code == 0, result.output
-    assert {row.parameters["protocol"] for row in read_rows(out / "rows.jsonl")} == {f"clean, quick, {impute} imputed"}
+    assert side_by_side(out / "rows.jsonl").asked.protocol == f"clean, quick, {impute} imputed"
 
 
 def test_categories_groups_and_samples_that_belong_together(table):
@@ -88,3 +91,20 @@ def test_what_cannot_be_compared(table):
         assert result.exit_code == 2
         assert words in result.output
         assert not out.exists()
+
+
+def test_the_report_is_drawn_from_the_rows_and_names_are_escaped(tmp_path):
+    X, y, names = small_problem()
+    path = tmp_path / "<img src=x onerror=alert(1)>.csv"
+    path.write_text(csv_lines(X, [f"<b>{label}</b>" for label in y], names), encoding="utf-8")
+    result, out = compare(path, *QUICK, "--json")
+    assert result.exit_code == 0, result.output
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page == render_comparison(side_by_side(out / "rows.jsonl"))
+    assert str(out / "report.html") in json.loads(result.stdout)["files"]
+    assert "&lt;img src=x onerror=alert(1)&gt;.csv" in page
+    assert "&lt;b&gt;ill&lt;/b&gt;" in page
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "dsofs compare" in page
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in page

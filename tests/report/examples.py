@@ -1,10 +1,14 @@
 """Findings to draw: of ordinary data, and with names that try to break the page."""
 
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from dsofs import DSOSelector
+from dsofs import METHODS, DSOSelector
+from dsofs.evaluation import CLEAN, REFERENCE, Samples, run
+from dsofs.evaluation.side_by_side import Asked, remember, side_by_side
 from dsofs.report import Source, examine
 from tests.problems import random_data
 
@@ -48,3 +52,29 @@ def hostile():
         n_permutations=3,
         source=Source(HOSTILE[0], None, HOSTILE[1], (HOSTILE[2],)),
     )
+
+
+QUICK = CLEAN.untuned("quick")
+
+
+def compare(path, methods=("dso", "f_test", "mrmr"), ks=(2, 5), trials=6, **told):
+    """Rows of a small comparison in a file, and what was asked for; returns these rows."""
+    X, codes = random_data(2, 10 * len(HOSTILE), 15, len(HOSTILE))
+    every = {name: METHODS[name] for name in methods} | REFERENCE
+    rows = run(path, {"data": Samples(X, codes)}, every, protocol=QUICK, ks=ks, trials=trials)
+    counts = np.bincount(codes).tolist()
+    asked = {
+        "data": "data", "file": HOSTILE[0], "sha256": "0" * 64, "command": HOSTILE[1], "protocol": QUICK.name,
+        "methods": list(methods), "ks": list(ks), "trials": trials, "n_samples": len(codes),
+        "n_features": X.shape[1], "classes": dict(zip(HOSTILE, counts, strict=True)), "notes": [HOSTILE[2]],
+    }  # fmt: skip
+    remember(path, Asked(**(asked | told)))
+    return rows
+
+
+@cache
+def compared():
+    """Methods side by side, where file, classes, command and notes have names from the list."""
+    with TemporaryDirectory() as folder:
+        compare(Path(folder) / "rows.jsonl")
+        return side_by_side(Path(folder) / "rows.jsonl")

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from dsofs.report import render
-from tests.report.examples import HOSTILE, LONG, hostile, ordinary
+from dsofs.report import render, render_comparison
+from tests.report.examples import HOSTILE, LONG, compared, hostile, ordinary
 
 api = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install --group browser)")
 CHROMIUM = shutil.which("chromium")
@@ -24,8 +24,8 @@ def browser():
 class Visit:
     """A page opened from a file without a network, and everything it said, asked for or ran."""
 
-    def __init__(self, browser, path, findings, **options):
-        path.write_text(render(findings), encoding="utf-8")
+    def __init__(self, browser, path, content, **options):
+        path.write_text(content, encoding="utf-8")
         self.context = browser.new_context(offline=True, **options)
         self.page = self.context.new_page()
         self.said, self.asked, self.dialogs = [], [], []
@@ -46,8 +46,8 @@ class Visit:
 def visit(browser, tmp_path):
     visits = []
 
-    def open_page(findings, **options):
-        visits.append(Visit(browser, tmp_path / "report.html", findings, **options))
+    def open_page(findings, draw=render, **options):
+        visits.append(Visit(browser, tmp_path / "report.html", draw(findings), **options))
         return visits[-1]
 
     yield open_page
@@ -137,3 +137,25 @@ def test_sections_can_be_reached_by_name_and_pictures_have_words(visit):
         assert page.locator(f"section{target} h2").text_content() == link.text_content()
     for drawn in page.locator("figure svg").all():
         assert len(drawn.locator("title").first.text_content()) > 20
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1120])
+def test_a_comparison_shows_offline_and_hostile_names_run_nothing(visit, scheme, width):
+    seen = visit(compared(), render_comparison, color_scheme=scheme, viewport={"width": width, "height": 800})
+    assert seen.quiet()
+    assert seen.page.locator("h1").is_visible()
+    assert seen.page.locator("figure svg[role=img]").count() == 2
+    assert seen.page.locator("script, img, iframe, [onload], [onerror]").count() == 0
+    assert seen.page.title().startswith(HOSTILE[0])
+    assert set(HOSTILE) <= set(seen.page.locator("#classes bdi").all_text_contents())
+    assert seen.page.locator("#made dd").nth(2).text_content() == HOSTILE[1]  # the command
+    assert HOSTILE[2] in seen.page.locator(".remarks").text_content()  # a note on the data
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_comparison_prints_and_its_sections_can_be_reached(visit):
+    page = visit(compared(), render_comparison).page
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    for link in page.locator("nav a").all():
+        assert page.locator(f"section{link.get_attribute('href')} h2").text_content() == link.text_content()

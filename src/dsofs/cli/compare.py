@@ -18,17 +18,22 @@ from scipy import sparse
 
 from dsofs import METHODS
 from dsofs.arrays.memory import DOUBLE
-from dsofs.cli.output import csv_text, messages, show_notes, write_all
+from dsofs.cli import CALLED
+from dsofs.cli.output import csv_text, messages, sentence, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import read_given, split_names, table_options
 from dsofs.datasets.labelled import LabelledTable
 from dsofs.datasets.readers.limits import refuse_too_big
 from dsofs.evaluation import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Method, Protocol, Row, Samples, run
 from dsofs.evaluation.imputed import with_gaps
+from dsofs.evaluation.side_by_side import Asked, remember, side_by_side
+from dsofs.report.compared import render_comparison
+from dsofs.report.compared_verdict import headline
 
 DEFAULT_METHODS = "dso,multitask_lasso,l1_svm,f_test"
 HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
 QUICK_TRIALS = 5
+ROWS = "rows.jsonl"
 
 
 @click.command()
@@ -46,9 +51,9 @@ def main(
     """Compare how well the features that METHODS select from FILE tell its classes apart.
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
-    linear SVM on the chosen features is judged on the rest. Writes results.csv into the folder given by --out, and
-    rows.jsonl as it goes: the same command goes on where it was stopped. Exit codes: 0 done; 1 some fits failed; 2 the
-    data or the options cannot be used; 130 interrupted.
+    linear SVM on the chosen features is judged on the rest. Writes results.csv and report.html into the folder given by
+    --out, and rows.jsonl as it goes: the same command goes on where it was stopped. Exit codes: 0 done; 1 some fits
+    failed; 2 the data or the options cannot be used; 130 interrupted.
     """
     console = messages()
     wanted = chosen_methods(methods)
@@ -57,15 +62,21 @@ def main(
         with console.status("Reading ..."):
             table = read_given(options, impute="none" if options["impute"] == "none" else "keep")
         show_notes(console, table.notes)
-        rows = compare(table, wanted, sizes, protocol(sizes, quick, options["impute"]), trials, n_jobs, out, console)
+        how = protocol(sizes, quick, options["impute"])
+        rows = compare(table, wanted, sizes, how, trials, n_jobs, out, console)
+        remember(out / ROWS, asked(table, rows, how))
         lines = summarise(rows)
-        write_all(out, {"results.csv": csv_text(HEADER, [[line[name] for name in HEADER] for line in lines])})
+        found = side_by_side(out / ROWS)
+        files = {"results.csv": results_csv(lines), "report.html": render_comparison(found)}
+        write_all(out, files)
+    paths = [str(out / name) for name in files]
     if as_json:
         notes = [asdict(note) for note in table.notes]
-        click.echo(json.dumps({"results": lines, "notes": notes, "files": [str(out / "results.csv")]}, indent=2))
+        click.echo(json.dumps({"results": lines, "notes": notes, "files": paths}, indent=2))
     else:
         print_lines(lines, sizes)
-        Console().print(f"Written: {out / 'results.csv'}", soft_wrap=True, highlight=False, markup=False)
+        for line in (f"{headline(found)}.", f"Written: {', '.join(paths)}"):
+            Console().print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def chosen_methods(given: str) -> list[str]:
@@ -114,7 +125,7 @@ def compare(
     methods = {name: grouped(METHODS[name], table.feature_groups) for name in names} | REFERENCE
     try:
         return run(
-            out / "rows.jsonl",
+            out / ROWS,
             {data_key(table): samples_of(table)},
             methods,
             protocol=protocol,
@@ -135,6 +146,25 @@ def data_key(table: LabelledTable) -> str:
     """The file by its name and by all that makes the data: a changed file or label starts anew."""
     content = "\n".join([table.sha256, table.target, *map(str, table.y), *table.names])
     return f"{table.file} {sha256(content.encode()).hexdigest()[:12]}"
+
+
+def asked(table: LabelledTable, rows: list[Row], protocol: Protocol) -> Asked:
+    """What the rows compare, for the report to tell."""
+    names, counts = np.unique(table.y, return_counts=True)
+    return Asked(
+        data=data_key(table),
+        file=table.file,
+        sha256=table.sha256,
+        command=click.get_current_context().meta.get(CALLED),
+        protocol=protocol.name,
+        methods=list(dict.fromkeys(row.method for row in rows if row.method != ALL_FEATURES)),
+        ks=sorted({row.k for row in rows if row.k is not None}),
+        trials=len({row.seed for row in rows}),
+        n_samples=table.X.shape[0],
+        n_features=table.X.shape[1],
+        classes=dict(zip(map(str, names), counts.tolist(), strict=True)),
+        notes=[sentence(note) for note in table.notes],
+    )
 
 
 def samples_of(table: LabelledTable) -> Samples:
@@ -173,6 +203,10 @@ def _line(method: str, k: int | None, rows: list[Row]) -> dict[str, Any]:
         "seconds": float(np.mean([row.seconds or 0.0 for row in rows])),
         "trials": len(rows),
     }
+
+
+def results_csv(lines: list[dict[str, Any]]) -> str:
+    return csv_text(HEADER, [[line[name] for name in HEADER] for line in lines])
 
 
 def print_lines(lines: list[dict[str, Any]], ks: list[int]) -> None:

@@ -27,6 +27,10 @@ def show_notes(console: Console, notes: Iterable[Note]) -> None:
         console.print(Text(printable(f"Note: {note.text}.")))
 
 
+def sentence(note: Note) -> str:
+    return f"{note.text[:1].upper()}{note.text[1:]}."
+
+
 def printable(text: str) -> str:
     """Names from data, without what would steer the terminal."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

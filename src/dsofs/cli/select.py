@@ -17,7 +17,7 @@ from rich.text import Text
 from sklearn.model_selection import StratifiedGroupKFold
 
 from dsofs import METHODS, DSOSelectorCV
-from dsofs.cli.output import csv_text, messages, printable, show_notes, write_all
+from dsofs.cli.output import csv_text, messages, printable, sentence, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.report_options import examine_given, report_options
 from dsofs.cli.table_options import read_given, table_options
@@ -109,10 +109,6 @@ def contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
     """The files to write, by name."""
     files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
     return files if findings is None else files | {"report.html": render(findings)}
-
-
-def sentence(note: Note) -> str:
-    return f"{note.text[:1].upper()}{note.text[1:]}."
 
 
 def resampled(selector: Any, settings: Settings) -> Any:

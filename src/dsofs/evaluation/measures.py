@@ -9,6 +9,7 @@ import numpy as np
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.evaluation.findings import AccuracyCurve, PermutationTest, StabilityCurve, Suspect
 from dsofs.evaluation.resampling import Labelled, Resample
+from dsofs.evaluation.significance import resampled_error
 from dsofs.evaluation.stability import stability
 
 SUSPECT_SHARE, SUSPECT_TIMES = 0.75, 3  # predicted wrongly in this share of the resamples, held out in so many
@@ -37,7 +38,7 @@ def accuracy_curve(runs: Sequence[Resample], data: Labelled, ks: list[int], k: i
 def corrected_error(deviation: Floats, runs: Sequence[Resample]) -> Floats:
     """Standard error of the mean of resamples that share samples (Nadeau and Bengio, 2003)."""
     shared = np.mean([len(run.test) / len(run.train) for run in runs])
-    return deviation * np.sqrt(1 / len(runs) + shared)
+    return resampled_error(deviation, len(runs), float(shared))
 
 
 def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:

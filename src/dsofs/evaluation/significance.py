@@ -1,6 +1,8 @@
-"""Whether methods differ over data sets: Wilcoxon with Holm's correction, Friedman with Nemenyi's difference.
+"""Whether methods differ: over data sets, and over trials on one.
 
-Scores are given as an array of data sets x methods, higher is better (Demsar, JMLR 2006).
+Over data sets: Wilcoxon with Holm's correction, Friedman with Nemenyi's difference; scores are given as an array of
+data sets x methods, higher is better (Demsar, JMLR 2006). Over random splits of one data set, which share samples:
+Student's t with the variance of Nadeau and Bengio (Machine Learning 2003).
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, t, wilcoxon
 
 from dsofs.arrays.types import Floats
 
@@ -61,3 +63,17 @@ def mean_ranks(scores: Floats, *, level: float = 0.05) -> Ranks:
     p_value = 1.0 if tied else float(friedmanchisquare(*scores.T).pvalue)
     q = studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
     return Ranks(ranks.mean(axis=0), p_value, float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_data))))
+
+
+def resampled_error(deviation: Floats, n_splits: int, ratio: float) -> Floats:
+    """Standard error of a mean over splits that share samples; ``ratio`` is test samples over training samples."""
+    return deviation * np.sqrt(1 / n_splits + ratio)
+
+
+def resampled_p(differences: Floats, ratio: float) -> float:
+    """Two-sided p-value for a mean of 0 of what was measured on random splits of the same samples."""
+    if not np.any(differences):
+        return 1.0
+    error = resampled_error(differences.std(ddof=1), len(differences), ratio)
+    with np.errstate(divide="ignore"):  # without any spread, p is 0
+        return float(2 * t.sf(abs(differences.mean()) / error, len(differences) - 1))

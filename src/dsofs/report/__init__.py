@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dsofs.evaluation.examine import Source, examine
 from dsofs.evaluation.findings import Findings
+from dsofs.report.compared import render_comparison
 from dsofs.report.page import render, summary
 from dsofs.report.plots import (
     AccuracyDisplay,
@@ -28,5 +29,6 @@ __all__ = [
     "plot_path",
     "plot_stability",
     "render",
+    "render_comparison",
     "summary",
 ]

@@ -30,8 +30,13 @@ def render(findings: Findings) -> str:
     str
         The page; write it to a file as UTF-8.
     """
-    style = re.sub(r"\s+", " ", files("dsofs.report").joinpath("style.css").read_text(encoding="utf-8"))
     sections = [drawn for section in SECTIONS if (drawn := section(findings)) is not None]
+    return page(f"{shorten(findings.origin.data, 80)}: {headline(findings)}", answer(findings), sections)
+
+
+def page(title: str, header: Markup, sections: list[Markup]) -> str:
+    """A whole page: its header, links to its sections, and these."""
+    style = re.sub(r"\s+", " ", files("dsofs.report").joinpath("style.css").read_text(encoding="utf-8"))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -39,10 +44,10 @@ def render(findings: Findings) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
-        tag("title", f"{shorten(findings.origin.data, 80)}: {headline(findings)}"),
+        tag("title", title),
         tag("style", Markup(style)),
     )
-    body = tag("body", answer(findings), _contents(sections), tag("main", sections))
+    body = tag("body", header, _contents(sections), tag("main", sections))
     return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en") + "\n"
 
 

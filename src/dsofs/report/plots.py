@@ -107,7 +107,8 @@ class PathDisplay(_Display):
         for C, k in dict.fromkeys(zip(results["C"], results["k"], strict=True)):
             own = [i for i, setting in enumerate(zip(results["C"], results["k"], strict=True)) if setting == (C, k)]
             error = results["std_test_score"][own] / np.sqrt(n_splits)
-            label = f"{k} features" if C is None else f"{k} features, C = {C:g}"
+            price = C if isinstance(C, str) else f"{C:g}" if C is not None else "none"
+            label = f"{k} features, C = {price}"
             score = results["mean_test_score"][own]
             self.lines_.append(ax.errorbar(results["p"][own], score, error, marker="o", capsize=3, label=label))
         self._name_rows(ax)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dsofs.evaluation.findings import Feature, Findings
 from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
+from dsofs.report.parts import CLASS_NAME, facts, figure, legend, section, table, tile
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.convergence import convergence_picture
 from dsofs.report.pictures.curves import accuracy_picture, stability_picture
@@ -16,13 +17,12 @@ from dsofs.report.pictures.heatmap import heatmap_picture
 from dsofs.report.pictures.permutation import permutation_picture
 from dsofs.report.pictures.pixels import pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
-from dsofs.report.svg import N_COLOURS, mark, picture
+from dsofs.report.svg import N_COLOURS
 from dsofs.report.verdict import accuracy_words, balanced_accuracy, headline, looks_like_chance, remarks
 
 FEATURES_SHOWN = 50
 SUSPECTS_SHOWN = 25
 IN_LEGEND = 20  # classes; more are named in the picture itself
-CLASS_NAME = 28  # characters
 
 
 def answer(findings: Findings) -> Markup:
@@ -39,7 +39,7 @@ def answer(findings: Findings) -> Markup:
         tag("p", data, class_="kicker"),
         tag("h1", headline(findings)),
         tag("p", accuracy_words(findings).capitalize(), ".", class_="lead"),
-        tag("dl", [_tile(*tile) for tile in _tiles(findings)], class_="tiles"),
+        tag("dl", [tile(*entry) for entry in _tiles(findings)], class_="tiles"),
         tag("ul", points, class_="remarks"),
     )
 
@@ -54,10 +54,6 @@ def _tiles(findings: Findings) -> Iterable[tuple[str, str, str]]:
     if index is not None:
         yield "stability", f"{index:.2f}", "1: always the same features"
     yield "features advised", f"{curve.one_se_k}", "one-standard-error rule"
-
-
-def _tile(name: str, value: str, note: str) -> Markup:
-    return tag("div", tag("dt", name), tag("dd", value), tag("dd", note, class_="note"))
 
 
 def _resamples(findings: Findings) -> str:
@@ -75,12 +71,12 @@ def features(findings: Findings) -> Markup:
         "orange above."
     )
     left_out = len(findings.chosen) - len(shown)
-    return _section(
+    return section(
         "features", "The chosen features",
         tag("p", "Best first. “Chosen again” is the share of the resamples, each on 60 % of the samples, in which the "
             f"feature was among the best {findings.accuracy.k}. ", how),
         _legend(findings) if boxes else None,
-        _table(
+        table(
             ["rank", "feature", "score", "chosen again", "by class", "highest in", "lowest in"],
             [_feature_row(feature, names, _decimals(shown)) for feature in shown], "features",
         ),
@@ -111,9 +107,9 @@ def pixels(findings: Findings) -> Markup | None:
     if findings.image is None:
         return None
     rows, columns = findings.image.shape
-    return _section(
+    return section(
         "pixels", "Where the chosen pixels lie",
-        _figure(pixels_picture(findings.image), f"Mean of all {findings.n_samples:,} images of {rows} × {columns} "
+        figure(pixels_picture(findings.image), f"Mean of all {findings.n_samples:,} images of {rows} × {columns} "
                 "pixels, with the chosen ones marked."),
         half=True,
     )  # fmt: skip
@@ -121,9 +117,9 @@ def pixels(findings: Findings) -> Markup | None:
 
 def prediction(findings: Findings) -> Markup:
     curve = findings.accuracy
-    return _section(
+    return section(
         "accuracy", "How many features are needed",
-        _figure(accuracy_picture(curve), f"{_resamples(findings)}: features are chosen and a "
+        figure(accuracy_picture(curve), f"{_resamples(findings)}: features are chosen and a "
                 f"{findings.origin.classifier} is fitted on 60 % of the samples, drawn class by class, and the other "
                 "40 % are predicted. Nothing of them is used before, scaling included. The band is one standard "
                 "deviation. Advised are the fewest features within one standard error of the best, corrected for "
@@ -137,9 +133,9 @@ def chance(findings: Findings) -> Markup | None:
     if test is None:
         return None
     splits = "split" if test.n_splits == 1 else "splits"
-    return _section(
+    return section(
         "chance", "Is it better than chance?",
-        _figure(permutation_picture(test), f"Labels were shuffled {len(test.shuffled)} times and everything was done "
+        figure(permutation_picture(test), f"Labels were shuffled {len(test.shuffled)} times and everything was done "
                 f"again with them, the selection included, on {test.n_splits} {splits}. p = (1 + times as good) / "
                 f"(1 + {len(test.shuffled)}) = {test.p_value:.2g}."),
         half=True,
@@ -150,9 +146,9 @@ def stability(findings: Findings) -> Markup | None:
     drawn = stability_picture(findings.stability)
     if not drawn:
         return None
-    return _section(
+    return section(
         "stability", "How stable the choice is",
-        _figure(drawn, "Nogueira's index of the sets chosen in the resamples, with its 95 % interval: 1 if all are "
+        figure(drawn, "Nogueira's index of the sets chosen in the resamples, with its 95 % interval: 1 if all are "
                 "equal, 0 if they agree as random sets do."),
         half=True,
     )  # fmt: skip
@@ -165,17 +161,17 @@ def samples(findings: Findings) -> Markup:
         "Features were chosen and the axes fitted on 60 % of the samples (small, faint); the other 40 % (large) were "
         "only placed on them. " + _left_out(view.n_left_out)
     )
-    return _section(
+    return section(
         "samples", "The samples on two axes",
         _legend(findings) if few else None,
-        _figure(scatter_picture(view, names, few), caption),
+        figure(scatter_picture(view, names, few), caption),
         half=_n_halves_before(findings) % 2 == 1,
     )  # fmt: skip
 
 
 def _n_halves_before(findings: Findings) -> int:
     """Half sections before the samples; an odd one leaves room beside it."""
-    return sum(section(findings) is not None for section in (pixels, prediction, chance, stability))
+    return sum(part(findings) is not None for part in (pixels, prediction, chance, stability))
 
 
 def heat_map(findings: Findings) -> Markup:
@@ -186,7 +182,7 @@ def heat_map(findings: Findings) -> Markup:
         + (f"The best {len(heat.features)} features are drawn. " if len(heat.features) < len(findings.chosen) else "")
         + _left_out(heat.n_left_out)
     )
-    return _section("heat-map", "The chosen features, sample by sample", _figure(heatmap_picture(findings), caption))
+    return section("heat-map", "The chosen features, sample by sample", figure(heatmap_picture(findings), caption))
 
 
 def _left_out(n: int) -> str:
@@ -197,13 +193,13 @@ def confusion(findings: Findings) -> Markup:
     names = _class_names(findings)
     pairs = most_confused(findings.confusion, names)
     rows: list[list[object]] = [[label(a, CLASS_NAME), label(b, CLASS_NAME), f"{share:.0%}"] for a, b, share in pairs]
-    return _section(
+    return section(
         "confusion", "Which classes are confused",
         tag(
             "div",
-            _figure(confusion_picture(findings.confusion, names), "Held-out predictions of all resamples, in % of the "
+            figure(confusion_picture(findings.confusion, names), "Held-out predictions of all resamples, in % of the "
                     "true class. Blue is right, orange is wrong."),
-            tag("div", tag("h3", "Most often"), _table(["true class", "taken for", "share"], rows, "plain"))
+            tag("div", tag("h3", "Most often"), table(["true class", "taken for", "share"], rows, "plain"))
             if rows else None,
             class_="beside",
         ),
@@ -214,7 +210,7 @@ def suspects(findings: Findings) -> Markup:
     shown = findings.suspects[:SUSPECTS_SHOWN]
     if not shown:
         text = "None: no sample is predicted as another class most of the time, and the classes can be separated."
-        return _section("suspects", "Samples in conflict", tag("p", text))
+        return section("suspects", "Samples in conflict", tag("p", text))
     rows: list[list[object]] = [
         [
             label(s.sample), label(s.label, CLASS_NAME), "–" if s.predicted is None else label(s.predicted, CLASS_NAME),
@@ -223,13 +219,13 @@ def suspects(findings: Findings) -> Markup:
         for s in shown
     ]  # fmt: skip
     left_out = len(findings.suspects) - len(shown)
-    return _section(
+    return section(
         "suspects", "Samples in conflict: possible label errors",
         tag("p", "Samples that were mostly predicted as another class when they were held out, and samples that belong "
             "to a proof that no linear rule gets all of them right. ",
             "Since the predictions are no better than chance, this says little." if looks_like_chance(findings)
             else "Check their labels first."),
-        _table(["sample", "label", "predicted most often", "wrong when held out", "in the proof"], rows, "plain"),
+        table(["sample", "label", "predicted most often", "wrong when held out", "in the proof"], rows, "plain"),
         tag("p", f"{left_out} more are not shown.") if left_out else None,
     )  # fmt: skip
 
@@ -239,15 +235,15 @@ def convergence(findings: Findings) -> Markup | None:
     if found is None:
         return None
     value = "unknown" if found.value is None else f"{found.value:.2g}"
-    facts = [("status", found.status.replace("_", " ")), (found.certificate, value), ("steps", str(len(found.gap))),
+    entries = [("status", found.status.replace("_", " ")), (found.certificate, value), ("steps", str(len(found.gap))),
              ("features with weight", f"{found.n_rows:,}")]  # fmt: skip
     meaning = {
         "duality gap": "The duality gap bounds how far the weights can be from the optimum, relative to it.",
         "stationarity": "The largest relative violation of the conditions that a local optimum meets.",
     }[found.certificate]
     drawn = convergence_picture(found)
-    return _section(
-        "convergence", "Convergence and certificate", _facts(facts), _figure(drawn, meaning) if drawn else None
+    return section(
+        "convergence", "Convergence and certificate", facts(entries), figure(drawn, meaning) if drawn else None
     )
 
 
@@ -256,16 +252,16 @@ def made(findings: Findings) -> Markup:
     parameters = ", ".join(f"{name}={value!r}" for name, value in origin.parameters.items() if value is not None)
     seconds = ", ".join(f"{stage} {value:.1f} s" for stage, value in origin.seconds.items())
     versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items())
-    facts = [
+    entries = [
         ("data", origin.data), ("SHA-256", origin.sha256), ("command", origin.command),
         ("method", f"{origin.method}({parameters})"), ("seed", str(origin.seed)), ("made", origin.created),
         ("time", seconds), ("versions", versions),
     ]  # fmt: skip
-    return _section("made", "How it was made", _facts([(name, value) for name, value in facts if value]))
+    return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
 
 
 def cite(findings: Findings) -> Markup:
-    return _section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
+    return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
 
 
 SECTIONS = (
@@ -273,33 +269,8 @@ SECTIONS = (
 )  # fmt: skip
 
 
-def _section(key: str, title: str, *children: object, half: bool = False) -> Markup:
-    """A part of the page with a heading; two halves stand beside each other where there is room."""
-    heading = tag("h2", title, id=f"{key}-title")
-    return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
-
-
-def _figure(drawn: Markup, caption: str) -> Markup:
-    return tag("figure", tag("div", drawn, class_="scroll"), tag("figcaption", caption))
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], class_: str) -> Markup:
-    head = tag("thead", tag("tr", [tag("th", heading, scope="col") for heading in headings]))
-    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
-    return tag("div", tag("table", head, body, class_=class_), class_="scroll")
-
-
-def _facts(facts: Sequence[tuple[str, object]]) -> Markup:
-    return tag("dl", [[tag("dt", name), tag("dd", tag("bdi", value))] for name, value in facts], class_="facts")
-
-
 def _legend(findings: Findings) -> Markup:
-    entries = [
-        tag("li", picture(14, 14, "", mark(code, 7.0, 7.0, 5.0), class_="key"), label(entry.name, CLASS_NAME),
-            tag("span", f" ({entry.n_samples:,})", class_="note"))
-        for code, entry in enumerate(findings.classes)
-    ]  # fmt: skip
-    return tag("ul", entries, class_="legend", aria_label="classes")
+    return legend([(entry.name, f" ({entry.n_samples:,})") for entry in findings.classes], "classes")
 
 
 def _class_names(findings: Findings) -> list[str]:

@@ -41,6 +41,21 @@ class Scale:
         return [n * step for n in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
+@dataclass(frozen=True)
+class Steps:
+    """A few given values, evenly spaced on the pixels start..end."""
+
+    values: tuple[float, ...]
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (self.values.index(value) + 0.5) / len(self.values) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        return list(self.values)
+
+
 def _log_ticks(low: float, high: float, about: int) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     few = len(powers) <= 3
@@ -57,7 +72,7 @@ def picture(width: float, height: float, description: str, *children: object, cl
     )  # fmt: skip
 
 
-def axes(x: Scale, y: Scale, titles: tuple[str, str], formats: tuple[str, str] = ("g", "g")) -> list[Markup]:
+def axes(x: Scale | Steps, y: Scale, titles: tuple[str, str], formats: tuple[str, str] = ("g", "g")) -> list[Markup]:
     """Grid lines, ticks and titles."""
     bottom, left = max(y.start, y.end), min(x.start, x.end)
     parts = []

@@ -1,0 +1,44 @@
+"""What every page is built of: sections, figures, tables, facts, legends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dsofs.report.html import Markup, label, tag
+from dsofs.report.svg import mark, picture
+
+CLASS_NAME = 28  # characters
+
+
+def section(key: str, title: str, *children: object, half: bool = False) -> Markup:
+    """A part of the page with a heading; two halves stand beside each other where there is room."""
+    heading = tag("h2", title, id=f"{key}-title")
+    return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
+
+
+def figure(drawn: Markup, caption: str) -> Markup:
+    return tag("figure", tag("div", drawn, class_="scroll"), tag("figcaption", caption))
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]], class_: str) -> Markup:
+    head = tag("thead", tag("tr", [tag("th", heading, scope="col") for heading in headings]))
+    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
+    return tag("div", tag("table", head, body, class_=class_), class_="scroll")
+
+
+def facts(entries: Sequence[tuple[str, object]]) -> Markup:
+    return tag("dl", [[tag("dt", name), tag("dd", tag("bdi", value))] for name, value in entries], class_="facts")
+
+
+def tile(name: str, value: str, note: str) -> Markup:
+    return tag("div", tag("dt", name), tag("dd", value), tag("dd", note, class_="note"))
+
+
+def legend(entries: Sequence[tuple[str, str]], of: str) -> Markup:
+    """Names, each with the mark of its place, and a note."""
+    items = [
+        tag("li", picture(14, 14, "", mark(code, 7.0, 7.0, 5.0), class_="key"), label(name, CLASS_NAME),
+            tag("span", note, class_="note"))
+        for code, (name, note) in enumerate(entries)
+    ]  # fmt: skip
+    return tag("ul", items, class_="legend", aria_label=of)
