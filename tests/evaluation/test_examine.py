@@ -30,7 +30,7 @@ def same(one, other):
 
 def test_planted_features_are_found_stable_and_better_than_chance():
     X, y = planted()
-    found = examine(X, y, DSOSelector(4, p=1.0), n_resamples=10, n_permutations=19)
+    found = examine(X, y, DSOSelector(4, p=1.0, C=None, ranking="norm"), n_resamples=10, n_permutations=19)
     assert {feature.index for feature in found.chosen} == set(range(4))
     assert all(feature.frequency > 0.8 for feature in found.chosen)
     assert found.accuracy.at_k > 0.95

@@ -64,6 +64,8 @@ def test_cost_of_slack_is_tuned_too(data):
     for step in fit.path_:  # each starts where the one before ended, and reaches the same optimum as from afar
         assert step["objective"] == pytest.approx(DSOSelector(p=1.0, C=step["C"]).fit(X, y).objective_, rel=2e-3)
     assert len({step["objective"] for step in fit.path_}) == 3
+    words = DSOSelectorCV(ps=(1.0,), Cs=("auto", 1.0, None), cv=2).fit(X, y)
+    assert list(words.cv_results_["C"]) == [None, 1.0, "auto"]
 
 
 def test_a_price_at_which_all_rows_are_zero_does_not_stop_the_path(data):
@@ -88,7 +90,7 @@ def test_scores_are_those_of_a_fit_on_each_training_fold(data):
     fit = DSOSelectorCV(6, ps=(1.0,), cv=folds, estimator=LogisticRegression()).fit(X, y)
     by_hand = []
     for train, test in folds.split(X, y):
-        chosen = DSOSelector(6).fit(X[train], y[train])
+        chosen = DSOSelector(6, p=1.0).fit(X[train], y[train])
         model = LogisticRegression().fit(chosen.transform(X[train]), y[train])
         by_hand.append(model.score(chosen.transform(X[test]), y[test]))
     np.testing.assert_allclose(fit.cv_results_["split_test_scores"][0], by_hand)

@@ -212,7 +212,8 @@ class DSOSelectorCV(RankedSelector):
             raise ValueError(
                 f"{type(self).__name__}: 'scoring' gave no number on some folds; choose another 'cv' or 'scoring'."
             )
-        Cs, ps, ks = (np.array(column) for column in zip(*settings, strict=True))
+        Cs = np.array([C for C, _, _ in settings], dtype=object)  # a C may be a word
+        ps, ks = np.array([p for _, p, _ in settings]), np.array([k for _, _, k in settings])
         eligible = mean >= mean.max()
         if self.rule == "one_se":
             best = int(mean.argmax())

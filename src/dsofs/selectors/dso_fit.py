@@ -140,7 +140,8 @@ def solve_dso(
     problem = data.problem(p, None if alternating and C == AUTO else C)
     settings = {name: getattr(estimator, name) for name in ("solver", "tol", "max_iter", "verbose")}
     solution = solve(problem, **settings, **start)
-    if C == AUTO and not solution.W[: len(data.kept)].any():  # slack is so cheap that no feature is used
+    no_feature = solution.status is Status.ZERO or not solution.W[: len(data.kept)].any()
+    if C == AUTO and no_feature:  # slack is too cheap
         problem = data.problem(p, None)
         solution = solve(problem, **settings)
     return problem, solution
