@@ -63,6 +63,24 @@ def test_a_ranking_is_shared_by_all_svms_and_the_better_parameter_wins():
     assert Counting.fits == 2 * 3  # parameters x folds, not times the values of C
 
 
+def test_settings_that_share_their_work_choose_the_same():
+    """The Lasso solves its values of lam as one path."""
+    data, protocol = samples(5), replace(CLEAN, tuned_at=5)
+    alone = Method(lambda k, seed=0, **given: Alone(METHODS["lasso"](k, **given)), METHODS["lasso"].grid)
+    assert tune(METHODS["lasso"], {}, protocol, data, trial=1) == tune(alone, {}, protocol, data, trial=1)
+
+
+class Alone:
+    """Hides what a selector can do beyond fitting."""
+
+    def __init__(self, selector):
+        self.selector = selector
+
+    def fit(self, X, y):
+        self.ranking_ = self.selector.fit(X, y).ranking_
+        return self
+
+
 def test_without_tuning_the_defaults_are_taken():
     choice = tune(METHODS["dso"], {}, CLEAN_QUICK, samples(), trial=0)
     assert (choice.parameters, choice.svm_C, choice.accuracy) == ({}, 1.0, None)

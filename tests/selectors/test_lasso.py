@@ -117,6 +117,22 @@ def test_cheap_weights_are_reached_by_decades(seed):
     assert fit.n_iter_ < fit.max_iter
 
 
+@pytest.mark.parametrize("multi_task", [False, True])
+def test_fits_of_one_path_equal_single_ones(multi_task):
+    X, y = random_data(3, 30, 80, 3)
+    model = LassoSelector(5, multi_task=multi_task, solver="sklearn", **TIGHT)
+    settings = [{"lam": 0.5}, {"lam": 20.0}, {"lam_share": 0.3}]
+    for fit, given in zip(model.fit_each(X, y, settings), settings, strict=True):
+        single = LassoSelector(5, multi_task=multi_task, solver="sklearn", **TIGHT, **given).fit(X, y)
+        assert fit.get_params() == single.get_params()
+        assert fit.lam_ == single.lam_
+        np.testing.assert_allclose(fit.coef_, single.coef_, atol=1e-6)
+        np.testing.assert_array_equal(fit.transform(X), single.transform(X))
+    assert not hasattr(model, "coef_")
+    with pytest.raises(ValueError, match="'lam' parameter of LassoSelector must be"):
+        model.fit_each(X, y, [{"lam": -1.0}])
+
+
 def test_default_path_starts_where_the_weights_leave_zero():
     X, y = random_data(5, 40, 60, 2)
     path = LassoSelector().path(X, y)

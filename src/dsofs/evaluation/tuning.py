@@ -1,6 +1,7 @@
 """The parameters of a method and the C of the SVM by cross-validation inside the training samples.
 
-A ranking is computed once for each fold and parameters of the method, and shared by all values of C.
+A ranking is computed once for each fold and parameters of the method, and shared by all values of C. A selector with
+``fit_each(X, y, settings)`` computes those of all parameters together.
 """
 
 from __future__ import annotations
@@ -49,11 +50,21 @@ def tune(method: Method, fixed: dict[str, Any], protocol: Protocol, training: Sa
     k = min(protocol.tuned_at, training.X.shape[1])
     accuracies = []
     for split in protocol.folds(training, trial):
-        rankings = [ranked(fitted(method(k, seed=trial, **fixed, **given), split), k) for given in settings]
+        rankings = [ranked(selector, k) for selector in _fit_each(method, k, trial, fixed, settings, split)]
         accuracies.append([_accuracies(split, features, protocol) for features in rankings])
     mean = np.mean(accuracies, axis=0)
     best, C = np.unravel_index(np.argmax(mean), mean.shape)
     return Choice(settings[best], protocol.svm_Cs[C], float(mean.max()))
+
+
+def _fit_each(
+    method: Method, k: int, trial: int, fixed: dict[str, Any], settings: list[dict[str, Any]], split: Split
+) -> list[Any]:
+    """Selectors with all settings; at once, where the method knows how they can share their work."""
+    selector = method(k, seed=trial, **fixed)
+    if settings[0] and hasattr(selector, "fit_each"):
+        return list(selector.fit_each(split.training.X, split.training.y, settings))
+    return [fitted(method(k, seed=trial, **fixed, **given), split) for given in settings]
 
 
 def _accuracies(split: Split, features: Ints, protocol: Protocol) -> list[float]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
@@ -187,12 +190,26 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = self._prepare(X, y)
             self._warn_if_too_many(self.n_features_in_)
-            self.lam_ = self.lam_share * self.lam_max_ if self.lam is None else float(self.lam)
-            (*_, W), self.n_iter_ = self._solve(data, _approach(self.lam_, self.lam_max_))
-            self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
-            scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))
-            self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
+            (*_, W), n_iter = self._solve(data, _approach(self._price(), self.lam_max_))
+            self._publish(data, W, n_iter)
         return self
+
+    def fit_each(self, X: AnyArray, y: AnyArray, settings: Sequence[Mapping[str, Any]]) -> list[LassoSelector]:
+        """A fitted selector for each of the settings, values of ``lam`` or ``lam_share``, solved as one path.
+
+        The estimator itself is not fitted. ``n_iter_`` is that of the whole path.
+        """
+        model = clone(self)
+        with single_threaded():
+            data = model._prepare(X, y)
+            fits = [copy(model).set_params(**given) for given in settings]
+            for fit in fits:
+                check_parameters(fit, RULES)
+            lams = np.array([fit._price() for fit in fits])
+            weights, n_iter = model._solve(data, np.concatenate([lams, _approach(lams.min(), model.lam_max_)]))
+            for fit, W in zip(fits, weights, strict=False):
+                fit._publish(data, W, n_iter)
+        return fits
 
     def path(self, X: AnyArray, y: AnyArray, lams: AnyArray | None = None) -> LassoPath:
         """Models for all ``lams``, each starting where the next larger one ended; the estimator is not fitted.
@@ -223,6 +240,15 @@ class LassoSelector(RankedSelector):
         # Positive also where no feature correlates with the classes: solvers divide by lam.
         self.lam_max_ = max(float(dual_norms(data.Z, data.Y, self.multi_task).max()), np.finfo(np.float64).eps)
         return data
+
+    def _price(self) -> float:
+        return self.lam_share * self.lam_max_ if self.lam is None else float(self.lam)
+
+    def _publish(self, data: LassoData, W: Floats, n_iter: int) -> None:
+        self.lam_, self.n_iter_ = self._price(), n_iter
+        self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
+        scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))
+        self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
 
     def _solve(self, data: LassoData, lams: Floats) -> tuple[Floats, int]:
         return lasso_weights(
