@@ -1,4 +1,4 @@
-"""DSO at p = 1, default settings."""
+"""DSO at p = 1 with hard margins."""
 
 from dsofs import DSOSelector
 
