@@ -1,0 +1,104 @@
+"""A user's file as samples, features and classes; what is odd about it is noted, what cannot be used is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from dsofs.datasets.labelled.columns import find_column, unique_names, values_of
+from dsofs.datasets.labelled.features import DECIMAL_COMMA, find_blocks, joined
+from dsofs.datasets.labelled.fingerprint import hash_of
+from dsofs.datasets.labelled.groups import groups_of_features, groups_of_samples, read_groups
+from dsofs.datasets.labelled.label import USUAL_LABELS, clean_label, find_label, read_label_file
+from dsofs.datasets.labelled.suspicions import equals_label, extremes, suspicious
+from dsofs.datasets.labelled.table import Feature, LabelledTable
+from dsofs.datasets.labelled.wording import SHOWN
+from dsofs.datasets.readers import read_frame
+
+__all__ = [
+    "DECIMAL_COMMA",
+    "Feature",
+    "LabelledTable",
+    "SHOWN",
+    "USUAL_LABELS",
+    "clean_label",
+    "equals_label",
+    "extremes",
+    "find_column",
+    "hash_of",
+    "read_groups",
+    "read_label_file",
+    "read_labelled",
+    "unique_names",
+    "values_of",
+]
+
+
+def read_labelled(
+    path: str | os.PathLike[str],
+    target: str | int | None = None,
+    *,
+    target_file: str | os.PathLike[str] | None = None,
+    drop: Sequence[str | int] = (),
+    feature_groups: str | os.PathLike[str] | None = None,
+    sample_groups: str | int | None = None,
+    impute: str = "none",
+) -> LabelledTable:
+    """Read a table of samples and their classes from a file of any known format.
+
+    Parameters
+    ----------
+    path : path
+        The file; its content tells the format.
+    target : str, int or None, default=None
+        Which column holds the label: its name, or else its position (negative from the end). None where the file, or
+        ``target_file``, holds just one.
+    target_file : path or None, default=None
+        Another file with the labels, in the order of the samples.
+    drop : sequence of str or int, default=()
+        Columns to leave out.
+    feature_groups : path or None, default=None
+        A text file of lines ``feature, group``.
+    sample_groups : str, int or None, default=None
+        A column that tells which samples belong together (a patient, a batch). It is no feature.
+    impute : {"none", "median", "most-frequent", "knn", "keep"}, default="none"
+        How missing values are filled; they are refused with "none", and left as NaN with "keep".
+
+    Returns
+    -------
+    LabelledTable
+
+    Raises
+    ------
+    ValueError
+        In one sentence, what is wrong and what to do.
+    """
+    path = Path(path)
+    frame = read_frame(path)
+    names, renamed = unique_names(frame)
+    notes = [*frame.notes, *renamed]
+    label, target_name, target_position = find_label(frame, target, target_file)
+    y, label_notes = clean_label(label, target_name)
+    groups, groups_position = groups_of_samples(frame, sample_groups)
+    left_out = {find_column(frame, column, "drop") for column in drop}
+    aside = left_out | {index for index in (target_position, groups_position) if index is not None}
+    blocks, block_notes = find_blocks(frame, names, aside, impute)
+    X, features = joined(blocks)
+    if not features:
+        raise ValueError(f"No column of {path.name!r} is left to select from.")
+    return LabelledTable(
+        X=X,
+        y=y,
+        features=tuple(features),
+        target=target_name,
+        target_position=target_position,
+        n_columns=frame.n_columns,
+        named=frame.names is not None,
+        feature_groups=groups_of_features(features, feature_groups),
+        sample_groups=groups,
+        notes=(*notes, *label_notes, *block_notes, *suspicious(X, y, features, target_name)),
+        file=path.name,
+        format=frame.format,
+        sha256=hash_of(path),
+    )

@@ -1,0 +1,87 @@
+"""The columns of a file: what they are called, which one is meant, what one holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import get_close_matches
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.datasets.labelled.wording import SHOWN, listed, stand
+from dsofs.datasets.readers import Frame, Note
+from dsofs.datasets.readers.numbers import number
+
+
+def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
+    """A name for each column; the second ``a`` is called ``a.1``, and so on."""
+    if frame.names is None:
+        return [f"feature_{index}" for index in range(frame.n_columns)], []
+    taken = Counter(name for name in frame.names if name)
+    repeated = [name for name, count in taken.items() if count > 1]
+    names, seen = [], set()
+    for index, name in enumerate(frame.names):
+        name = unique = name or f"column_{index}"
+        suffix = 0
+        while unique in seen or (suffix and unique in taken):
+            suffix += 1
+            unique = f"{name}.{suffix}"
+        seen.add(unique)
+        names.append(unique)
+    if not repeated:
+        return names, []
+    second = repr(f"{repeated[0]}.1")
+    text = f"{listed(repeated)} {stand(repeated)} in the header more than once: the second is called {second}"
+    return names, [Note("duplicate names", text)]
+
+
+def find_column(frame: Frame, wanted: str | int, option: str) -> int:
+    """Which column is meant by a name or, where none has that name, a position."""
+    matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]
+    if len(matching) > 1:
+        raise ValueError(
+            f"{len(matching)} columns are called {wanted!r}, so {option!r} is ambiguous: give its position, one of "
+            f"{matching[:SHOWN]}."
+        )
+    if matching:
+        return matching[0]
+    position = _position(wanted)
+    if position is not None and -frame.n_columns <= position < frame.n_columns:
+        return position % frame.n_columns
+    raise ValueError(_no_such_column(frame, wanted, option))
+
+
+def _position(wanted: str | int) -> int | None:
+    try:
+        return int(wanted)
+    except ValueError:
+        return None
+
+
+def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
+    known = [*frame.labels, *(frame.names or ())]
+    if frame.n_columns == 1:
+        known_text = "only one was found: put commas, tabs, semicolons, | or blanks between the columns"
+    elif not known:
+        known_text = f"the file names no columns: give a position from 0 to {frame.n_columns - 1}"
+    else:
+        close = get_close_matches(str(wanted), known, n=1)
+        guess = f"did you mean {close[0]!r}? " if close else ""
+        known_text = f"{guess}there are {len(known)}: {listed(known)}"
+    return f"There is no column {wanted!r} for {option!r}; {known_text}."
+
+
+def values_of(frame: Frame, index: int) -> np.ndarray:
+    """The values of a column of the file."""
+    if index in frame.text:
+        return frame.text[index]
+    column = frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]
+    return np.ravel(column.toarray() if sparse.issparse(column) else column)
+
+
+def is_identifier(values: np.ndarray | None) -> bool:
+    return values is not None and len(np.unique(values)) == len(values) and numbers_among(values) == 0
+
+
+def numbers_among(values: np.ndarray) -> int:
+    return sum(number(value.encode()) is not None for value in np.unique(values) if value)

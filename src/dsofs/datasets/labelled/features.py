@@ -1,0 +1,122 @@
+"""The features: columns of numbers as they are, columns of categories one-hot, gaps filled or refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.datasets.imputing import count_missing, impute_numbers, impute_text
+from dsofs.datasets.labelled.columns import is_identifier, numbers_among, values_of
+from dsofs.datasets.labelled.table import Feature
+from dsofs.datasets.labelled.wording import SHOWN, listed, stand
+from dsofs.datasets.readers import Frame, Note
+from dsofs.datasets.readers.numbers import number
+
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some columns of X: their numbers and what they are."""
+
+    values: AnyArray
+    features: list[Feature]
+
+
+def find_blocks(frame: Frame, names: list[str], aside: set[int], impute: str) -> tuple[list[Block], list[Note]]:
+    """The columns that are features: numbers in one block, a block for each column of categories."""
+    notes: list[Note] = []
+    numeric = _numeric_features(frame, names, aside, notes, impute)
+    text = {
+        index: values
+        for index, values in frame.text.items()
+        if index not in aside and _is_category(values, names[index], notes)
+    }
+    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, numeric))
+    gaps = {names[index]: int(count) for index, count in zip(numeric, missing, strict=True) if count}
+    gaps |= {names[index]: int(np.sum(values == "")) for index, values in text.items() if (values == "").any()}
+    if gaps and impute == "none":
+        where = ", ".join(f"{name!r} {count}" for name, count in list(gaps.items())[:SHOWN])
+        raise ValueError(
+            f"{sum(gaps.values())} values are missing in {len(gaps)} columns ({where}{', ...' * (len(gaps) > SHOWN)}): "
+            "fill them (--impute median, most-frequent or knn), or leave those columns out (--drop)."
+        )
+    if gaps and impute != "keep":
+        filled = f"{sum(gaps.values())} missing values in {len(gaps)} columns ({listed(gaps)}) were filled: {impute}"
+        notes.append(Note("imputed", filled))
+    values = frame.numbers if len(numeric) == frame.numbers.shape[1] else _columns(frame, numeric)
+    values, fills = impute_numbers(values, impute) if missing.any() else (values, [None] * len(numeric))
+    blocks = [Block(values, [Feature(names[i], names[i], int(i), fill=f) for i, f in zip(numeric, fills, strict=True)])]
+    blocks += [_one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
+    return blocks, notes
+
+
+def _columns(frame: Frame, wanted: Ints) -> AnyArray:
+    return frame.numbers[:, np.searchsorted(frame.numeric, wanted)]
+
+
+def _numeric_features(frame: Frame, names: list[str], aside: set[int], notes: list[Note], impute: str) -> Ints:
+    """Columns of numbers, less those that only count the rows or hold nothing."""
+    kept = np.array([index for index in frame.numeric if index not in aside], dtype=np.intp)
+    nameless = [] if frame.names is None else [i for i in kept if frame.names[i] in ("", "Unnamed: 0")]
+    counting = [index for index in nameless if _counts_rows(values_of(frame, index))]
+    if counting:
+        text = f"{listed(names[i] for i in counting)} only counts the rows and was left out"
+        notes.append(Note("row numbers", text))
+    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, kept))
+    droppable = kept if impute not in ("none", "keep") else np.array(nameless, dtype=np.intp)
+    empty = [index for index in kept[missing == frame.n_samples] if index in droppable]
+    if empty:
+        notes.append(Note("empty columns", f"{listed(names[i] for i in empty)} {stand(empty)} empty: left out"))
+    return np.setdiff1d(kept, [*counting, *empty])
+
+
+def _counts_rows(values: Floats) -> bool:
+    rows = np.arange(len(values))
+    return np.array_equal(values, rows) or np.array_equal(values, rows + 1)
+
+
+def _is_category(values: np.ndarray, name: str, notes: list[Note]) -> bool:
+    """Whether a column of text holds categories; refuses one that mixes numbers and text."""
+    if is_identifier(values):
+        notes.append(Note("identifier", f"{name!r} has another text for each sample, an identifier: left out"))
+        return False
+    _refuse_mixed(values, name)
+    return True
+
+
+def _refuse_mixed(values: np.ndarray, name: str) -> None:
+    present = np.unique(values[values != ""])
+    if not numbers_among(values):
+        comma = next((str(value) for value in present if DECIMAL_COMMA.fullmatch(value)), None)
+        if comma is not None:
+            raise ValueError(f"Column {name!r} holds {comma!r}, a decimal comma: write numbers with a point.")
+        return
+    words = [str(value) for value in present if number(value.encode()) is None]
+    if words:
+        sample = int(np.flatnonzero(values == words[0])[0]) + 1
+        raise ValueError(
+            f"Column {name!r} mixes numbers and text ({words[0]!r} in sample {sample}): correct it, or leave it "
+            "out (--drop)."
+        )
+
+
+def _one_hot(name: str, index: int, values: np.ndarray, fill: str | None) -> Block:
+    categories = [category for category in np.unique(values) if category]
+    features = [Feature(f"{name}={category}", name, index, str(category), fill) for category in categories]
+    return Block((values[:, None] == np.array(categories, dtype=str)).astype(np.float64), features)
+
+
+def joined(blocks: list[Block]) -> tuple[AnyArray, list[Feature]]:
+    """All blocks side by side, in the order of the columns in the file."""
+    if len(blocks) == 1:
+        return blocks[0].values, blocks[0].features
+    features = [feature for block in blocks for feature in block.features]
+    order = np.argsort([feature.position for feature in features], kind="stable")
+    parts = [block.values for block in blocks]
+    X = sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
+    return X[:, order], [features[index] for index in order]

@@ -1,0 +1,45 @@
+"""What a labelled table holds: samples x features, the class of each sample, and where it all came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dsofs.arrays.types import AnyArray
+from dsofs.datasets.imputing import Fill
+from dsofs.datasets.readers import Note
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of X: the column of the file it comes from, the category it stands for, what fills its gaps."""
+
+    name: str
+    column: str
+    position: int
+    category: str | None = None
+    fill: Fill | None = None
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """Samples x features, the class of each sample, and where it all came from."""
+
+    X: AnyArray  # float, dense or CSR
+    y: np.ndarray  # whole numbers or text
+    features: tuple[Feature, ...]
+    target: str
+    target_position: int | None  # column of the file that holds the label; None if it lies elsewhere
+    n_columns: int  # of the file
+    named: bool  # whether the file names its columns
+    feature_groups: np.ndarray | None  # one label per feature, where some belong together
+    sample_groups: np.ndarray | None  # one label per sample, where some belong together
+    notes: tuple[Note, ...]
+    file: str
+    format: str
+    sha256: str
+
+    @property
+    def names(self) -> list[str]:
+        return [feature.name for feature in self.features]
