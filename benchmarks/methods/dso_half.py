@@ -1,4 +1,4 @@
-"""DSO at p = 0.5, default settings."""
+"""DSO at p = 0.5 with hard margins."""
 
 from dsofs import DSOSelector
 
