@@ -63,22 +63,21 @@ def unexplained(X: Design, Y: Floats) -> Floats:
     Y = Y - Y.mean(axis=0)
     mean = X.tdot(np.ones((m, 1)))[:, 0] / m
     G = normal_matrix(X, np.ones(m), np.arange(m)) - m * np.outer(mean, mean)
-    left, b, L = np.diag(G).copy(), X.tdot(Y), np.zeros((n, n))
-    parts, total = np.zeros(n), float(np.vdot(Y, Y))
-    usable, part = left > 0, 1.0
+    b, L, left = X.tdot(Y), np.zeros((n, n)), np.diag(G).copy()  # what is left of each column, squared
+    parts, part, total = np.zeros(n), 1.0, float(np.vdot(Y, Y))
     enough = COLLINEAR * left
     for step in range(n):
-        usable &= left > enough
-        gains = np.where(usable, np.square(b).sum(axis=1) / np.where(usable, left, 1.0), 0.0)
-        best = int(np.argmax(gains))
+        left[left <= enough] = np.inf  # taken, or collinear with those that are
+        gains = np.einsum("ij,ij->i", b, b) / left
+        best = int(gains.argmax())
         if not gains[best] > 0:
             break
         parts[best], part = part, max(part - gains[best] / total, 0.0)
         root = np.sqrt(left[best])
         L[:, step] = column = (G[:, best] - L[:, :step] @ L[best, :step]) / root
-        b = b - np.outer(column, b[best] / root)
-        left = left - column**2
-        usable[best] = False
+        b -= column[:, None] * (b[best] / root)
+        left -= column**2
+        left[best] = np.inf
     return parts
 
 
