@@ -17,6 +17,7 @@ import numpy as np
 
 from dsofs.arrays.design import Design, normal_matrix
 from dsofs.arrays.norms import row_norms
+from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem, Solution
 
@@ -50,7 +51,8 @@ def forward_scores(problem: Problem, solution: Solution) -> Floats:
     alive = np.flatnonzero(scores >= 1)
     first = np.sort(alive[np.argsort(-scores[alive], kind="stable")[:MOST_FORWARD]])
     scores[alive] = 1.0
-    scores[first] += unexplained(problem.X.take(first), problem.Y)
+    with single_threaded():  # for many small products
+        scores[first] += unexplained(problem.X.take(first), problem.Y)
     return scores
 
 
