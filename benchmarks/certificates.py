@@ -1,4 +1,4 @@
-"""The certificate of a fit at default settings, for every real set and every p of the paper."""
+"""The certificate of a fit with hard margins, for every real set and every p of the paper."""
 
 from __future__ import annotations
 

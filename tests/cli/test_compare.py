@@ -15,12 +15,6 @@ from tests.datasets.tables import csv_lines, small_problem
 QUICK = ("--methods", "dso,f_test", "-k", "3,5", "--quick", "--trials", "2")
 
 
-@pytest.fixture
-def table(tmp_path):
-    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
-    return tmp_path / "table.csv"
-
-
 def compare(path, *options):
     out = path.parent / "out"
     return cli("compare", str(path), "--target", "label", "--out", str(out), *options), out

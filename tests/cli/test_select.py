@@ -18,12 +18,6 @@ from tests.cli.test_cli import run
 from tests.datasets.tables import CORE, EXTRA, csv_lines, small_problem
 
 
-@pytest.fixture
-def table(tmp_path):
-    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
-    return tmp_path / "table.csv"
-
-
 def select(path, *options, target="label"):
     """Without the report, which has tests of its own."""
     out = path.parent / "out"

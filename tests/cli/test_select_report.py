@@ -4,7 +4,6 @@ import csv
 import json
 
 import numpy as np
-import pytest
 
 from dsofs import DSOSelector
 from dsofs.report import examine
@@ -13,12 +12,6 @@ from tests.cli.test_cli import run
 from tests.datasets.tables import csv_lines, small_problem
 
 QUICK = ("-k", "4", "--resamples", "3", "--permutations", "4", "--n-jobs", "1")
-
-
-@pytest.fixture
-def table(tmp_path):
-    (tmp_path / "table.csv").write_text(csv_lines(*small_problem()), encoding="utf-8")
-    return tmp_path / "table.csv"
 
 
 def select(path, *options):

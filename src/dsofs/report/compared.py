@@ -9,7 +9,7 @@ from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.compared_verdict import headline, lead, p_words, remarks
 from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.page import page
-from dsofs.report.parts import facts, figure, legend, section, table, tile
+from dsofs.report.parts import answer_first, facts, figure, legend, section, table
 from dsofs.report.pictures.methods import Point, Reference, methods_picture
 
 TILES = 6  # numbers of features at the head of the page
@@ -37,20 +37,8 @@ def render_comparison(found: SideBySide) -> str:
 def answer(found: SideBySide) -> Markup:
     """Which method was best, by how much, and whether that is more than chance."""
     asked = found.asked
-    data = [
-        label(asked.file, 80), f": {asked.n_samples:,} samples, {asked.n_features:,} features, ",
-        f"{len(asked.classes)} classes",
-    ]  # fmt: skip
-    points = [tag("li", remark.sentence, class_="attention" if remark.attention else "good")
-              for remark in remarks(found)]  # fmt: skip
-    return tag(
-        "header",
-        tag("p", data, class_="kicker"),
-        tag("h1", headline(found)),
-        tag("p", lead(found), class_="lead"),
-        tag("dl", [tile(*entry) for entry in _tiles(found)], class_="tiles"),
-        tag("ul", points, class_="remarks"),
-    )
+    data = asked.file, asked.n_samples, asked.n_features, len(asked.classes)
+    return answer_first(data, headline(found), lead(found), _tiles(found), remarks(found))
 
 
 def _tiles(found: SideBySide) -> Iterable[tuple[str, str, str]]:

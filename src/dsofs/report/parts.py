@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.svg import mark, picture
+from dsofs.report.verdict import Remark
 
 CLASS_NAME = 28  # characters
+
+
+def answer_first(
+    data: tuple[str, int, int, int],
+    headline: str,
+    lead: object,
+    tiles: Iterable[tuple[str, str, str]],
+    remarks: Iterable[Remark],
+) -> Markup:
+    """The top of a page; ``data`` are the file and its numbers of samples, features and classes."""
+    file, n_samples, n_features, n_classes = data
+    shape = f": {n_samples:,} samples, {n_features:,} features, {n_classes} classes"
+    points = [tag("li", each.sentence, class_="attention" if each.attention else "good") for each in remarks]
+    return tag(
+        "header",
+        tag("p", label(file, 80), shape, class_="kicker"),
+        tag("h1", headline),
+        tag("p", lead, class_="lead"),
+        tag("dl", [tile(*entry) for entry in tiles], class_="tiles"),
+        tag("ul", points, class_="remarks"),
+    )
 
 
 def section(key: str, title: str, *children: object, half: bool = False) -> Markup:

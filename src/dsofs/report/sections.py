@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dsofs.evaluation.findings import Feature, Findings
 from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
-from dsofs.report.parts import CLASS_NAME, facts, figure, legend, section, table, tile
+from dsofs.report.parts import CLASS_NAME, answer_first, facts, figure, legend, section, table
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.convergence import convergence_picture
 from dsofs.report.pictures.curves import accuracy_picture, stability_picture
@@ -27,20 +27,9 @@ IN_LEGEND = 20  # classes; more are named in the picture itself
 
 def answer(findings: Findings) -> Markup:
     """The headline, the figures, and what they mean."""
-    origin = findings.origin
-    data = [
-        label(origin.data, 80), f": {findings.n_samples:,} samples, {findings.n_features:,} features, ",
-        f"{len(findings.classes)} classes",
-    ]  # fmt: skip
-    points = [tag("li", remark.sentence, class_="attention" if remark.attention else "good")
-              for remark in remarks(findings)]  # fmt: skip
-    return tag(
-        "header",
-        tag("p", data, class_="kicker"),
-        tag("h1", headline(findings)),
-        tag("p", accuracy_words(findings).capitalize(), ".", class_="lead"),
-        tag("dl", [tile(*entry) for entry in _tiles(findings)], class_="tiles"),
-        tag("ul", points, class_="remarks"),
+    data = findings.origin.data, findings.n_samples, findings.n_features, len(findings.classes)
+    return answer_first(
+        data, headline(findings), [accuracy_words(findings).capitalize(), "."], _tiles(findings), remarks(findings)
     )
 
 
