@@ -10,7 +10,9 @@ where g_i = ||X_i'B||. In the scaled variable z = d^(r/2) (d+ - d) / d its Hessi
 
 P_j being the ``Curvature`` of class j. M has eigenvalues between 0 and 1 at a solution, and plain reweighting is
 gradient descent with the step 2 - p that fits them; the second derivative replaces hundreds of its steps by about ten.
-For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, which linearises the concave penalty.
+For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, which linearises the concave penalty. Near
+a stationary point that is no minimum such steps would crawl: there each direction is gone along by the size of its
+curvature, whatever its sign.
 Where groups differ in p, each has its own r.
 """
 
@@ -31,7 +33,8 @@ DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjuga
 CG_TOL, CG_STEPS = 0.05, 50  # the step is damped anyway: a rough solution will do
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.3, 1e-8, 1.0
 RELAX, TIGHTEN = 0.5, 4.0  # damping is multiplied by these after a success and after a failure
-FAR = 4.0  # g^2 / e, which is 1 at a solution
+# g^2 / e is 1 at a solution.
+NEAR, FAR = 0.2, 4.0  # no further than the former from 1 for all groups: near a stationary point; above the latter: far
 SHRINK = 0.01  # a weight shrinks at most to this part in one step; rows leave by the rules of the working set
 
 
@@ -62,7 +65,8 @@ class Newton:
         root = np.where(fixed, 0.0, np.sqrt(d / e))
         if len(active) <= DIRECT:
             M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
-            z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs)
+            at_rest = bool(np.abs(excess - 1).max() < NEAR)
+            z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs, at_rest)
         else:
             z = self._solve_by_products(_curvature_product(problem, point, active, root), (r - 1) / 2, rhs)
         proposal = np.zeros_like(point.weights)
@@ -73,11 +77,14 @@ class Newton:
         proposal[active] = d * change
         return proposal
 
-    def _solve(self, M: Floats, penalty: Floats, rhs: Floats) -> Floats:
-        """(M + penalty + damping) z = rhs, without the penalty's curvature where that leaves it indefinite."""
+    def _solve(self, M: Floats, penalty: Floats, rhs: Floats, at_rest: bool) -> Floats:
+        """(M + penalty + damping) z = rhs; if indefinite, without the penalty's curvature or (at rest) without its sign."""
         try:
             return factorise(M, self.damping + penalty).solve(rhs)
         except np.linalg.LinAlgError:
+            if at_rest:
+                curvature, directions = np.linalg.eigh(M + np.diag(penalty))
+                return np.asarray(directions @ ((directions.T @ rhs) / (np.abs(curvature) + self.damping)))
             return factorise(M, self.damping + np.maximum(penalty, 0.0)).solve(rhs)
 
     def _solve_by_products(self, product: Callable[[Floats], Floats], penalty: Floats, rhs: Floats) -> Floats:

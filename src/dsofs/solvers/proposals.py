@@ -16,8 +16,8 @@ from dsofs.solvers.newton import Newton, curvature_matrix
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point
 
-# Plain steps come first. Below p = 1 they choose the local optimum, and choose it better than Newton's.
-PLAIN_STEPS_CONVEX, PLAIN_STEPS = 3, 10
+# Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's.
+FEW_PLAIN_STEPS, PLAIN_STEPS = 3, 10
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -30,11 +30,12 @@ SHORTEN, LENGTHEN = 0.3, 2.0  # what a failure and a success do to the step with
 class Proposals:
     """What to try before a plain step, in the light of what succeeded so far."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, warm: bool) -> None:
+        """``warm``: the loop does not begin with even weights."""
         self.problem = problem
         self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
-        self.plain_steps_left = PLAIN_STEPS_CONVEX if self.can_return.any() else PLAIN_STEPS
+        self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else PLAIN_STEPS
         self.newton = Newton()
         self.return_length = 1.0
         self.rows_may_leave = True

@@ -41,7 +41,7 @@ def reweight(
         return None
     survival = survival.copy() if survival else Survival.start(len(problem.of_W(point.norms)))
     history, certify = History(), Certifier(problem, tol)
-    proposals = Proposals(problem) if accelerate else None
+    proposals = Proposals(problem, warm=weights is not None) if accelerate else None
     while True:
         survival.record(problem.of_W(point.norms))
         certificate, dual_norms = certify(point)
