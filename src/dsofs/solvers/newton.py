@@ -78,7 +78,7 @@ class Newton:
         return proposal
 
     def _solve(self, M: Floats, penalty: Floats, rhs: Floats, at_rest: bool) -> Floats:
-        """(M + penalty + damping) z = rhs; if indefinite, without the penalty's curvature or (at rest) without its sign."""
+        """(M + penalty + damping) z = rhs; if indefinite, without the penalty's curvature or, at rest, its sign."""
         try:
             return factorise(M, self.damping + penalty).solve(rhs)
         except np.linalg.LinAlgError:
