@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
@@ -14,6 +15,7 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Squares and sums of numbers in this range neither over- nor underflow.
 SAFE = 1e-100, 1e100
+FAR_FROM_ZERO = 1e3  # a mean of so many standard deviations costs a product three of its sixteen digits
 
 
 def dense_moments(X: AnyArray) -> Moments:
@@ -52,13 +54,26 @@ class DenseDesign(StandardDesign):
             yield Block(self._standardised(rows, columns)), rows, columns
 
     def _standardised(self, rows: slice, columns: slice) -> Floats:
-        kept = self.kept[columns]
-        # A run of neighbouring columns is a view, anything else a gather.
-        contiguous = kept[-1] - kept[0] + 1 == len(kept)
-        piece = self.X[rows, kept[0] : kept[-1] + 1] if contiguous else self.X[rows][:, kept]
-        Z = np.subtract(piece, self.mean[columns], dtype=np.float64)
+        Z = np.subtract(self._piece(rows, columns), self.mean[columns], dtype=np.float64)
         Z /= self.scale[columns]
         return Z
+
+    def _piece(self, rows: slice, columns: slice) -> AnyArray:
+        """Of X as it is: a run of neighbouring columns is a view, anything else a gather."""
+        kept = self.kept[columns]
+        return self.X[rows, kept[0] : kept[-1] + 1] if _run(kept) else self.X[rows][:, kept]
+
+    @cached_property
+    def _folds(self) -> bool:
+        """Whether a product with X can be corrected for the means afterwards without losing digits that matter."""
+        return bool(np.max(np.abs(self.mean) / self.scale, initial=0.0) < FAR_FROM_ZERO)
+
+    def _raw_tiles(self) -> Iterator[tuple[Block, slice, slice]]:
+        """X itself; in one piece where that needs no copy."""
+        everything = slice(0, self.n_samples), slice(0, len(self.kept))
+        as_is = self.X.dtype == np.float64 and _run(self.kept)
+        for rows, columns in (everything,) if as_is else tiles(self.n_samples, len(self.kept)):
+            yield Block(np.asarray(self._piece(rows, columns), dtype=np.float64)), rows, columns
 
     def samples(self, index: Ints) -> Block:
         return DenseDesign(self.X[index], self.kept, self.mean, self.scale, self.bias).materialise()
@@ -70,16 +85,26 @@ class DenseDesign(StandardDesign):
 
     def _dot(self, W: Floats) -> Floats:
         F = np.zeros((self.n_samples, W.shape[1]))
+        if self._folds:
+            V = W / self.scale[:, None]
+            for block, rows, columns in self._raw_tiles():
+                F[rows] += block.dot(V[columns])
+            return F - self.mean @ V
         for block, rows, columns in self._tiles():
-            F[rows] += block.Z @ W[columns]
+            F[rows] += block.dot(W[columns])
         return F
 
     def _tdot(self, B: Floats) -> Floats:
         G = np.zeros((len(self.kept), B.shape[1]))
-        for block, rows, columns in self._tiles():
-            G[columns] += block.Z.T @ B[rows]
-        return G
+        for block, rows, columns in self._raw_tiles() if self._folds else self._tiles():
+            G[columns] += block.tdot(B[rows])
+        return (G - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None] if self._folds else G
 
     def _fill(self, out: Floats) -> None:
         for block, rows, columns in self._tiles():
             out[rows, columns] = block.Z
+
+
+def _run(columns: Ints) -> bool:
+    """Whether they are neighbours."""
+    return bool(columns[-1] - columns[0] + 1 == len(columns))

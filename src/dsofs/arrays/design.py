@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
@@ -20,8 +20,8 @@ from dsofs.arrays.memory import CHUNK_BYTES, DOUBLE, block_bytes
 from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
-# Below this many multiplications a product is over before a second thread has woken up.
-THREADED_PRODUCT = 2e8
+# Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
+THREADED_PRODUCT, THREADED_SYRK = 3e7, 1e8
 MIN_CHUNK_COLUMNS = 256
 
 
@@ -79,10 +79,12 @@ class Block(Design):
         return gram_of_blocks(self.n_samples, ((self, slice(None)),), d)
 
     def dot(self, W: Floats) -> Floats:
-        return to_numpy(self.Z @ _like(self.Z, W))
+        with threads_for(self.n_samples * W.size):
+            return to_numpy(self.Z @ _like(self.Z, W))
 
     def tdot(self, B: Floats) -> Floats:
-        return to_numpy(self.Z.T @ _like(self.Z, B))
+        with threads_for(self.n_columns * B.size):
+            return to_numpy(_like(self.Z, B).T @ self.Z).T  # Z' B is slower by half, as Z is held by rows
 
     def take(self, columns: Ints) -> Block:
         return self.block(columns)
@@ -105,7 +107,7 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
     root, step = np.sqrt(d), chunk_columns(n_samples)
     for block, columns in blocks:
         Z, r = block.Z, _like(block.Z, root[columns])
-        with all_threads() if n_samples**2 * len(d) > THREADED_PRODUCT else nullcontext():
+        with threads_for(n_samples**2 * len(d) // 2, THREADED_SYRK):
             for part in cuts(block.n_columns, step):
                 S = Z[:, part] * r[part]
                 if K is None:
@@ -118,13 +120,17 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
 def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
     """Sum of w x x' over ``samples``."""
     H = np.zeros((X.n_columns, X.n_columns))
-    big = len(samples) * X.n_columns**2 > THREADED_PRODUCT
-    with all_threads() if big else nullcontext():
+    with threads_for(len(samples) * X.n_columns**2 // 2, THREADED_SYRK):
         for part in cuts(len(samples), chunk_samples(X.n_columns)):
             index = samples[part]
             Z = X.samples(index).Z * np.sqrt(weights[index])[:, None]
             H += Z.T @ Z  # recognised by BLAS as a symmetric product
     return H
+
+
+def threads_for(multiplications: int, enough: float = THREADED_PRODUCT) -> AbstractContextManager[None]:
+    """All threads for a product that is worth it."""
+    return all_threads() if multiplications > enough else nullcontext()
 
 
 def chunk_columns(n_samples: int) -> int:
