@@ -92,6 +92,7 @@ def _judge_all(
             "n_weights": _n_weights(selector),
             "n_features": n_features,
             "n_training": len(split.training),
+            "n_folds": protocol.n_folds(len(split.training)) if protocol.tuned else None,
         }
         if k is not None and k == max(cell.ks, key=lambda k: k or 0):
             values["features"] = features.tolist()

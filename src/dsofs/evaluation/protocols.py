@@ -34,6 +34,8 @@ class Protocol:
     svm_Cs, svm_C : values of C to choose from, and the one without tuning
     svm_max_iter : int
         LIBSVM stops after so many iterations. Rows say whether it did.
+    most_folds : int
+        How many folds the training samples are tuned in where there are many of them.
     trials : int
         How many random splits there are, unless a run says otherwise.
     fixed : mapping of method -> parameters
@@ -50,6 +52,7 @@ class Protocol:
     svm_Cs: tuple[float, ...] = DECADES
     svm_C: float = 1.0
     svm_max_iter: int = 200_000
+    most_folds: int = MANY_FOLDS
     trials: int = 10
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     grids: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
@@ -62,10 +65,9 @@ class Protocol:
         """Training and test samples of a trial; ``samples`` have been prepared."""
         return self._split(samples, *train_test(samples, stratified=self.stratified, seed=trial))
 
-    @staticmethod
-    def n_folds(n_training: int) -> int:
+    def n_folds(self, n_training: int) -> int:
         """How many folds are wanted; small classes or groups may allow for fewer."""
-        return FEW_FOLDS if n_training < MANY_SAMPLES else MANY_FOLDS
+        return FEW_FOLDS if n_training < MANY_SAMPLES else self.most_folds
 
     def folds(self, training: Samples, trial: int) -> Iterator[Split]:
         """The folds in which a trial is tuned, less those that leave a single class to learn."""
