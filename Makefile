@@ -5,13 +5,15 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 
-.PHONY: help setup demo test lint types docs bench clean
+.PHONY: help setup demo test lint types docs bench bench-full clean
 
 help:
-	@echo "make demo    set up and select features on embedded data"
-	@echo "make test    set up and run the tests"
-	@echo "make setup   only make .venv"
-	@echo "make lint | types | docs | bench | clean"
+	@echo "make demo        set up and select features on embedded data"
+	@echo "make test        set up and run the tests"
+	@echo "make setup       only make .venv"
+	@echo "make bench       speed against other packages, on a few small sets: minutes"
+	@echo "make bench-full  the same on all sets and shapes: hours; make it again to go on"
+	@echo "make lint | types | docs | clean"
 
 $(CORE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -43,7 +45,10 @@ docs: $(DEV)
 	@echo "docs/_build/html/index.html"
 
 bench: $(DEV)
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run --quick --rounds 3 --limit 60
+
+bench-full: $(DEV)
+	$(BIN)/python -m benchmarks.run --limit 600 --go-on
 
 clean:
 	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

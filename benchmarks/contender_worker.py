@@ -1,41 +1,83 @@
-"""Runs one contender in its own environment: a fit for every line it reads, its seconds on the line it writes.
+"""Runs one contender in its own environment: for every line it reads it fits, and writes what that took as JSON.
 
 Needs nothing but NumPy and what the contender requires. ``python contender_worker.py <contender.py> <data.npz>``
+
+A line holds the seconds that are enough: a fit is repeated until so many have passed, and the median counts, so that a
+short one does not pay for what ran before it. With 0 there is one fit.
 """
 
 import importlib.util
+import json
 import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-ENOUGH = 0.5  # seconds of fits in a round
+STATUS = Path("/proc/self/status")
 
 
 def main(contender, data):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a package prints does not get among the answers
     warnings.simplefilter("ignore")
+    try:
+        compete(contender, data, lambda answer: print(json.dumps(answer), file=answers, flush=True))
+    except Exception as error:  # whatever a package throws is an answer too
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), file=answers, flush=True)
+        raise
+
+
+def compete(contender, data, answer):
+    with np.load(data) as file:
+        X, y = file["X"], file["y"]
+    clock = time.perf_counter()
+    module = load(contender)
+    job = module.prepare(X, y)
+    answer({"start": time.perf_counter() - clock})
+    for line in sys.stdin:
+        answer(measured(job, float(line), getattr(module, "describe", lambda result: {})))
+
+
+def load(contender):
     spec = importlib.util.spec_from_file_location("contender", contender)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    with np.load(data) as file:
-        job = module.prepare(file["X"], file["y"])
-    for _ in sys.stdin:
-        print(seconds(job), file=answers, flush=True)
+    return module
 
 
-def seconds(job):
-    """Of one fit; the median of several where it is short, so that it does not pay for what ran before it."""
-    times = []
-    while not times or sum(times) < ENOUGH:
-        clock = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - clock)
-    return median(times)
+def measured(job, enough, describe):
+    """Wall and CPU seconds of a fit, all threads together; bytes at the peak beyond what was there; what came out."""
+    seconds, cpu, result = [], [], None
+    before = resident_bytes()
+    while not seconds or sum(seconds) < enough:
+        del result
+        clock, cpu_clock = time.perf_counter(), time.process_time()
+        result = job()
+        seconds.append(time.perf_counter() - clock)
+        cpu.append(time.process_time() - cpu_clock)
+    extra = None if before is None else peak_bytes() - before
+    return {"seconds": median(seconds), "cpu": median(cpu), "extra": extra, **describe(result)}
+
+
+def resident_bytes():
+    """What is resident now, from where on the peak is measured; None where the system does not tell."""
+    if not STATUS.exists():
+        return None
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak that there was
+    return _status_bytes("VmRSS")
+
+
+def peak_bytes():
+    return _status_bytes("VmHWM")
+
+
+def _status_bytes(field):
+    lines = STATUS.read_text(encoding="ascii").splitlines()
+    return 1024.0 * float(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 if __name__ == "__main__":

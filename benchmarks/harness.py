@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.contender_worker import peak_bytes, resident_bytes
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row, append_row, read_rows
 from dsofs.files import atomic_write
@@ -43,16 +44,9 @@ def extra_memory(X: np.ndarray, y: np.ndarray) -> float:
         DSOSelector(p=1.0, C=None).fit(
             np.random.default_rng(0).normal(size=(50, 20)), np.arange(50) % 2
         )  # libraries loaded
-        # Loading X may have taken more than the fit will: forget that peak (Linux), and note what is resident now.
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        before = _status_bytes("VmRSS")
+        before = resident_bytes()
         DSOSelector(p=1.0, C=None).fit(X, y)
-    return _status_bytes("VmHWM") - before
-
-
-def _status_bytes(field: str) -> float:
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return 1024.0 * float(next(line for line in lines if line.startswith(field)).split()[1])
+    return peak_bytes() - before
 
 
 def record(study: str, row: Row) -> None:
@@ -82,6 +76,13 @@ def unpack(study: str) -> None:
 
 def start_anew(study: str) -> None:
     (RESULTS / f"{study}.jsonl").unlink(missing_ok=True)
+
+
+def keep(study: str, rows: Iterable[Row]) -> None:
+    """Only these rows are left in the results file."""
+    start_anew(study)
+    for row in rows:
+        record(study, row)
 
 
 def write_table(

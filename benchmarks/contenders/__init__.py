@@ -1,5 +1,18 @@
-"""One file per contender of the study ``peers``.
+"""Who races: one file per contender, in a folder per study.
 
-``TASK`` says what it computes, ``NAME`` who does it, ``REQUIREMENTS`` what is installed for it in an environment of its
-own (none: it runs in ours), and ``prepare(X, y)`` returns what is timed. X is standardised, y holds classes 0, 1, ...
+``NAME`` says who it is, ``TASK`` what it computes, ``REQUIREMENTS`` what is installed for it in an environment of its
+own (none: it runs in ours); ``prepare(X, y)`` returns what is timed. Packages of its own are imported within it. X is
+standardised, y holds classes 0, 1, ... If there is a ``describe(result)``, it returns numbers to record with the times.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+
+def contenders(study: str) -> list[ModuleType]:
+    """The contenders of a study."""
+    folder = import_module(f"{__name__}.{study}")
+    return [import_module(f"{folder.__name__}.{module.name}") for module in iter_modules(folder.__path__)]

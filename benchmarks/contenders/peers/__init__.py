@@ -1,0 +1,1 @@
+"""Contenders of the study ``peers``: the methods that the paper compares with."""

@@ -1,0 +1,1 @@
+"""Contenders of the study ``speed``: all that picks the few features of wide data that tell its classes apart."""

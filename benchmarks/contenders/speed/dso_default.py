@@ -1,0 +1,17 @@
+"""DSOSelector() as it comes: p = 0.85, a little slack."""
+
+import numpy as np
+
+from dsofs import DSOSelector
+
+TASK = "DSO"
+NAME = "dso as it comes"
+REQUIREMENTS = ()
+
+
+def prepare(X, y):
+    return lambda: DSOSelector().fit(X, y)
+
+
+def describe(selector):
+    return {"features": int(np.any(selector.coef_, axis=0).sum())}
