@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Problem:
     importance: Floats | None = None
     terms: Terms | None = None
 
-    @property
+    @cached_property
     def slack(self) -> Floats | None:
         """1/C, if slack is squared: it is added to the diagonal of K; 0 is hard."""
         return None if self.C is None or self.loss == "hinge" else 1.0 / self.C
@@ -74,26 +75,26 @@ class Problem:
         """C, if slack is not squared: no multiplier can be larger; infinity is hard."""
         return self.C if self.loss == "hinge" else None
 
-    @property
+    @cached_property
     def soft_columns(self) -> Bools:
         """The columns of Y with slack."""
         return np.zeros(self.Y.shape[1], dtype=bool) if self.C is None else np.asarray(np.isfinite(self.C).all(axis=0))
 
-    @property
+    @cached_property
     def convex(self) -> bool:
         return bool(np.min(self.p) >= 1)
 
-    @property
+    @cached_property
     def powers(self) -> Floats:
         """The p of every group."""
-        return np.broadcast_to(self.p, self.n_groups)
+        return np.full(self.n_groups, self.p)
 
     @property
     def unit(self) -> float:
         """What an objective of the loop, with its 1/p, is multiplied by for the user: p, if there is only one."""
         return 1.0 if isinstance(self.p, np.ndarray) else self.p
 
-    @property
+    @cached_property
     def n_groups(self) -> int:
         return self.X.n_columns if self.groups is None else int(self.groups.max()) + 1
 

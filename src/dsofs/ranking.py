@@ -65,19 +65,19 @@ def unexplained(X: Design, Y: Floats) -> Floats:
     Y = Y - Y.mean(axis=0)
     mean = X.tdot(np.ones((m, 1)))[:, 0] / m
     G = normal_matrix(X, np.ones(m), np.arange(m)) - m * np.outer(mean, mean)
-    b, L, left = X.tdot(Y), np.zeros((n, n)), np.diag(G).copy()  # what is left of each column, squared
+    b, left = X.tdot(Y), G.diagonal().copy()  # the latter: what is left of each column, squared
     parts, part, total = np.zeros(n), 1.0, float(np.vdot(Y, Y))
     enough = COLLINEAR * left
-    for step in range(n):
+    for _ in range(n):
         left[left <= enough] = np.inf  # taken, or collinear with those that are
         gains = np.einsum("ij,ij->i", b, b) / left
         best = int(gains.argmax())
         if not gains[best] > 0:
             break
         parts[best], part = part, max(part - gains[best] / total, 0.0)
-        root = np.sqrt(left[best])
-        L[:, step] = column = (G[:, best] - L[:, :step] @ L[best, :step]) / root
-        b -= column[:, None] * (b[best] / root)
+        column = G[:, best] / np.sqrt(left[best])
+        b -= column[:, None] * (b[best] / column[best])
+        G -= column[:, None] * column
         left -= column**2
         left[best] = np.inf
     return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
 from dsofs.arrays.types import Bools, Floats, Ints
 
@@ -26,13 +26,19 @@ class Factor:
 
     def half_solve(self, rhs: Floats) -> Floats:
         """L^{-1} rhs."""
-        return np.asarray(solve_triangular(self.L, rhs, lower=True, check_finite=False)) if len(rhs) else rhs
+        return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+
+
+def principal(K: Floats, index: Ints) -> Floats:
+    """The rows and columns ``index``, in increasing order, of a square matrix; K itself if that is all of them."""
+    return K if len(index) == len(K) else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
 
 
 def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:
     """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite."""
-    index = np.arange(len(K)) if part is None else np.flatnonzero(part)
-    M = K.copy() if part is None else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
+    index = np.arange(len(K)) if part is None else part.nonzero()[0]
+    M = principal(K, index)
+    M = M.copy() if M is K else M
     if not len(index):
         return Factor(index, M)
     M.flat[:: len(index) + 1] += ridge[index] if isinstance(ridge, np.ndarray) else ridge

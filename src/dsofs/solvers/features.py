@@ -18,15 +18,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from dsofs.arrays.design import Design, chunk_samples, cuts, normal_matrix
-from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.linalg import Factor, factorise, principal
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.solvers.point import Inner
 
 MAX_NEWTON = 100  # it ends after two to thirty, as soon as no sample changes sides
 STILL = 1e-13  # relative descent that is rounding
-BISECTIONS = 40
+LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
 
 
 class Loss:
@@ -43,7 +44,7 @@ class Loss:
 
     def at_zero(self, free: Bools, t: Floats) -> Floats:
         """a(0), were every sample to stay on the side where it is at t."""
-        return np.where(free, 1 / self.slack, 0.0)
+        return free / self.slack
 
     def price(self, t: Floats) -> float:
         return 0.5 * float(np.sum(self.slack * self.multipliers(t) ** 2))
@@ -71,15 +72,17 @@ class Normal:
         self.H: Floats = like.H.copy() if like and same else normal_matrix(X, 1 / slack, np.arange(X.n_samples))
         self.h = X.tdot((y * self.at_zero)[:, None])[:, 0]
 
-    def newton_point(self, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
-        """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
-        root = np.sqrt(d)
+    def newton_point(self, rows: Ints, root: Floats) -> tuple[Floats, Factor]:
+        """(D^-1 + H) w = h on the active rows, scaled by root = sqrt(d) so that small weights do no harm."""
         try:
-            factor = factorise(root[:, None] * self.H[np.ix_(rows, rows)] * root, 1.0)
+            factor = self._factor(rows, root)
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
             self.H = normal_matrix(self.X, 1 / self.slack, np.flatnonzero(self.free))
-            factor = factorise(root[:, None] * self.H[np.ix_(rows, rows)] * root, 1.0)
+            factor = self._factor(rows, root)
         return root * factor.solve(root * self.h[rows]), factor
+
+    def _factor(self, rows: Ints, root: Floats) -> Factor:
+        return factorise(root[:, None] * principal(self.H, rows) * root, 1.0)
 
     def harden(self, factor: float) -> None:
         """Multiply s of all samples; h follows with the next move."""
@@ -91,13 +94,15 @@ class Normal:
 
     def move(self, free: Bools, at_zero: Floats) -> None:
         """Let samples change sides."""
-        change = at_zero - self.at_zero
-        entering, leaving = np.flatnonzero(free & ~self.free), np.flatnonzero(self.free & ~free)
+        entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
         if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
-            self.H, entering, leaving = np.zeros_like(self.H), np.flatnonzero(free), leaving[:0]
-        self.H += normal_matrix(self.X, 1 / self.slack, entering)
-        self.H -= normal_matrix(self.X, 1 / self.slack, leaving)
-        changed = np.flatnonzero(change)
+            self.H, entering, leaving = np.zeros_like(self.H), free.nonzero()[0], leaving[:0]
+        if len(entering):
+            self.H += normal_matrix(self.X, 1 / self.slack, entering)
+        if len(leaving):
+            self.H -= normal_matrix(self.X, 1 / self.slack, leaving)
+        change = at_zero - self.at_zero
+        changed = change.nonzero()[0]
         for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
             index = changed[part]
             self.h += self.X.samples(index).tdot(self.y[index] * change[index])
@@ -107,8 +112,9 @@ class Normal:
 class FeatureSpace:
     """Some columns of Y, each with its loss."""
 
-    def __init__(self, X: Design, Y: Floats, losses: list[Loss], max_newton: int = MAX_NEWTON) -> None:
-        self.Y, self.losses, self.max_newton = Y, losses, max_newton
+    def __init__(self, X: Design, Y: Floats, losses: list[Loss], first_newton: int = MAX_NEWTON) -> None:
+        """The first solve takes at most ``first_newton`` steps: where others follow it need not be exact."""
+        self.Y, self.losses, self.max_newton = Y, losses, first_newton
         self.newton_steps = 0  # of the last solve
         self.normals: list[Normal] = []
         for y, loss in zip(Y.T, losses, strict=True):
@@ -117,9 +123,10 @@ class FeatureSpace:
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
         """Starts from the sides on which the samples were at the end of the step before, and needs no B."""
         W, T, factors = self._minimise(rows, X, d)
+        self.max_newton = MAX_NEWTON
         A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
         # X'B without another pass over X.
-        G = np.stack([n.h[rows] - n.H[np.ix_(rows, rows)] @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
+        G = np.stack([n.h[rows] - principal(n.H, rows) @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
         price = sum(loss.price(t) for loss, t in zip(self.losses, T.T, strict=True))
         return Inner(W, self.Y * A, G, price, FeatureCurvature(self.normals, factors, rows, d))
 
@@ -129,24 +136,27 @@ class FeatureSpace:
         """W, the margins t, and the factors of Newton's matrices; from W and t, or from the sides alone."""
         n_columns = self.Y.shape[1]
         W, T = (np.empty((len(rows), n_columns)), np.empty_like(self.Y)) if start is None else start
-        factors, todo = [Factor.empty()] * n_columns, list(range(n_columns))
+        root, factors, todo = np.sqrt(d), [Factor.empty()] * n_columns, list(range(n_columns))
         for step in range(self.max_newton):
             self.newton_steps = step + 1
             target = np.empty((len(rows), len(todo)))
             for k, j in enumerate(todo):
-                target[:, k], factors[j] = self.normals[j].newton_point(rows, d)
+                target[:, k], factors[j] = self.normals[j].newton_point(rows, root)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
-                length = 1.0
-                settled = self.normals[j].stays(*self._sides(j, reached[:, k]))
+                w, t, sides, length = target[:, k], reached[:, k], self._sides(j, reached[:, k]), 1.0
+                settled = self.normals[j].stays(*sides)
                 if not settled and (step > 0 or start is not None):
-                    length = _length(self.losses[j], d, W[:, j], target[:, k], T[:, j], reached[:, k])
-                W[:, j] = _between(W[:, j], target[:, k], length)
-                T[:, j] = _between(T[:, j], reached[:, k], length)
-                self.normals[j].move(*self._sides(j, T[:, j]))
-                if not settled and length > 0:
-                    unsettled.append(j)
+                    length = _length(self.losses[j], d, W[:, j], w, T[:, j], t)
+                if length < 1:
+                    w, t = W[:, j] + length * (w - W[:, j]), T[:, j] + length * (t - T[:, j])
+                    sides = self._sides(j, t)
+                W[:, j], T[:, j] = w, t
+                if not settled:
+                    self.normals[j].move(*sides)
+                    if length > 0:
+                        unsettled.append(j)
             todo = unsettled
             if not todo:
                 break
@@ -157,28 +167,18 @@ class FeatureSpace:
         return free, self.losses[j].at_zero(free, t)
 
 
-def _between(start: Floats, end: Floats, length: float) -> Floats:
-    return end if length == 1 else start + length * (end - start)  # start holds nothing yet before the first step
-
-
 def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
     """The best step from w towards Newton's point, at most 1; 0 if there is nothing left to gain."""
     move, change = target - w, reached - t
-    inertia, bend = float(np.sum(w * move / d)), float(np.sum(move**2 / d))
+    inertia, bend = float(w / d @ move), float(move / d @ move)
 
     def slope(length: float) -> float:
-        return inertia + length * bend - float(np.sum(loss.multipliers(t + length * change) * change))
+        return inertia + length * bend - float(loss.multipliers(t + length * change) @ change)
 
-    value = float(np.sum(w**2 / d)) + float(np.sum(np.abs(loss.multipliers(t) * (1 - t))))
+    value = float(w / d @ w) + float(np.abs(loss.multipliers(t) * (1 - t)).sum())
     if -slope(0.0) <= STILL * value:
         return 0.0
-    if slope(1.0) <= 0:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-    return (low + high) / 2
+    return 1.0 if slope(1.0) <= 0 else float(brentq(slope, 0.0, 1.0, xtol=LENGTH_TOL))
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,13 @@ class FeatureCurvature:
     d: Floats
 
     def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
-        root = np.sqrt(self.d)[:, None]
-        for j, (normal, factor) in enumerate(zip(self.normals, self.factors, strict=True)):
-            T = factor.half_solve(root * normal.H[np.ix_(self.rows, rows)])
-            yield np.outer(G[:, j], G[:, j]) * (normal.H[np.ix_(rows, rows)] - T.T @ T)
+        root = np.sqrt(self.d)
+        same = np.array_equal(rows, self.rows)
+        for g, normal, factor in zip(G.T, self.normals, self.factors, strict=True):
+            H = principal(normal.H, rows)
+            across = H if same else normal.H.take(rows, 0).take(self.rows, 1)
+            T = factor.half_solve((across * root).T)  # in the order that LAPACK works in
+            yield g[:, None] * (H - T.T @ T) * g
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         """P = D^-1/2 (1 - A^-1) D^-1/2 on the active rows, A = 1 + D^1/2 H D^1/2."""

@@ -18,6 +18,10 @@ from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 from dsofs.solvers.support import SupportVectors
 
 
+MANY_SAMPLES = 256  # up to here, and to twice the features, the Gram matrix of all samples costs less than a search
+FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
+
+
 class MarginStep:
     """The inner step for margins."""
 
@@ -39,15 +43,19 @@ class MarginStep:
 
 
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
-    """The m x m Gram matrix while m <= n; beyond that, features where there is slack and support vectors where not."""
+    """The m x m Gram matrix while m <= n; beyond that, features where there is slack and support vectors where not.
+
+    Without slack a few more samples than features are no reason to look for support vectors.
+    """
     X, Y, C = problem.X, problem.Y, problem.C
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
     tall, hinge = X.n_samples > X.n_columns, problem.loss == "hinge"
+    many = X.n_samples > max(X.n_columns, min(2 * X.n_columns, MANY_SAMPLES))
     if not tall and not (hinge and len(soft)):
         return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack))]
     solvers: list[tuple[Ints, InnerSolver]] = []
     if len(hard):
-        solvers.append((hard, SupportVectors(X, Y[:, hard]) if tall else GramSpace(Y[:, hard], None)))
+        solvers.append((hard, SupportVectors(X, Y[:, hard]) if many else GramSpace(Y[:, hard], None)))
     if len(soft):
         assert C is not None
         solvers.append((soft, _soft_solver(X, Y[:, soft], C[:, soft], tall, hinge)))
@@ -56,5 +64,5 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
 
 def _soft_solver(X: Design, Y: Floats, C: Floats, tall: bool, hinge: bool) -> InnerSolver:
     if not hinge:
-        return FeatureSpace(X, Y, [Loss(1 / price) for price in C.T])
+        return FeatureSpace(X, Y, [Loss(1 / price) for price in C.T], first_newton=FIRST_NEWTON)
     return HingeSpace(X, Y, C) if tall else HingeGram(Y, C)

@@ -80,25 +80,25 @@ def _solve_column(
         passive = y * b > 0
     factor, residual = factorise(matrix.K, ridge, passive), np.inf
     for _ in range(MAX_PROXIMAL_STEPS):
-        b, factor = _pivot(matrix, y, y * q + matrix.rho * b, ridge, factor)
-        last, residual = residual, _kkt_residual(matrix.K, y, q, b, slack, factor)
+        b, Kb, factor = _pivot(matrix, y, y * q + matrix.rho * b, ridge, factor)
+        last, residual = residual, _kkt_residual(y, q, b, Kb, slack, factor)
         if residual <= KKT_TOL or residual > STAGNANT * last:
             break
     return y * np.maximum(y * b, 0.0), factor, residual
 
 
-def _kkt_residual(K: Floats, y: Floats, q: Floats, b: Floats, slack: Floats | None, factor: Factor) -> float:
-    excess = y * (K[:, factor.index] @ b[factor.index]) - q
+def _kkt_residual(y: Floats, q: Floats, b: Floats, Kb: Floats, slack: Floats | None, factor: Factor) -> float:
+    excess = y * Kb - q
     if slack is not None:
         excess += slack * y * b
     excess[factor.index] = -np.abs(excess[factor.index])
     return float(np.max(-excess, initial=0.0))  # NaN, which max(0, .) would hide, comes through
 
 
-def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Factor]:
+def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Floats, Factor]:
     """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
 
-    All of them at once while that helps; NNLS, which always ends, if it does not.
+    All of them at once while that helps; NNLS, which always ends, if it does not. Returns b, K b and the factor.
     """
     passive = np.zeros(len(y), dtype=bool)
     passive[factor.index] = True
@@ -106,23 +106,25 @@ def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Fa
     for _ in range(MAX_EXCHANGES):
         b = np.zeros(len(y))
         b[factor.index] = factor.solve(target[factor.index])
-        wrong = _wrong_side(matrix, y, b, target, passive)
+        Kb = matrix.K @ b
+        wrong = _wrong_side(matrix, y, b, Kb, target, passive)
         count = int(np.count_nonzero(wrong))
         if count == 0:
-            return b, factor
+            return b, Kb, factor
         patience = PATIENCE if count < fewest else patience - 1
         if patience < 0:
             break
         fewest = min(count, fewest)
         passive ^= wrong
         factor = factorise(matrix.K, ridge, passive)
-    return _by_nnls(matrix.K, y, target, ridge)
+    b, factor = _by_nnls(matrix.K, y, target, ridge)
+    return b, matrix.K @ b, factor
 
 
-def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, target: Floats, passive: Bools) -> Bools:
+def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, Kb: Floats, target: Floats, passive: Bools) -> Bools:
     size = np.abs(b).max()
     noise = max(KKT_TOL * np.abs(target).max(), matrix.rounding * size)
-    return np.where(passive, y * b < -ZERO * size, y * (matrix.K @ b - target) < -noise)
+    return np.where(passive, y * b < -ZERO * size, y * (Kb - target) < -noise)
 
 
 def _by_nnls(K: Floats, y: Floats, target: Floats, ridge: Floats) -> tuple[Floats, Factor]:

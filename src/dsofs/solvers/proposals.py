@@ -12,12 +12,13 @@ import numpy as np
 
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.newton import Newton, curvature_matrix
+from dsofs.solvers.newton import DIRECT, Newton, curvature_matrix
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Point
 
-# Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's.
-FEW_PLAIN_STEPS, PLAIN_STEPS = 3, 10
+# Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
+# rows, where Newton's cost little more, fewer plain ones choose as well.
+FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -35,7 +36,8 @@ class Proposals:
         self.problem = problem
         self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
-        self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else PLAIN_STEPS
+        plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
+        self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
         self.newton = Newton()
         self.return_length = 1.0
         self.rows_may_leave = True

@@ -30,7 +30,7 @@ class SupportVectors:
         self.Y = Y
         d = np.ones(X.n_columns) if d is None else d
         loss = Loss(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
-        features = FeatureSpace(X, Y, [loss] * Y.shape[1], max_newton=FIRST_STEPS)
+        features = FeatureSpace(X, Y, [loss] * Y.shape[1], first_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
         self.near = [_near(t, at_most=2 * X.n_columns) for t in (Y * X.dot(soft.W)).T]
         self.first = soft.B
