@@ -80,7 +80,9 @@ def check_X_y(
     """Numeric, finite X (dense or sparse, its float dtype kept), class codes 0..c-1, and the classes."""
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
     classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind not in "iu" or 2 * len(classes) > len(y):  # few whole numbers are classes; looking closer takes time
+    if y.dtype.kind not in "iu" or 2 * len(classes) > len(
+        y
+    ):  # few whole numbers are classes; looking closer takes time
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(

@@ -17,7 +17,6 @@ from dsofs.solvers.hinge import HingeGram, HingeSpace
 from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 from dsofs.solvers.support import SupportVectors
 
-
 MANY_SAMPLES = 256  # up to here, and to twice the features, the Gram matrix of all samples costs less than a search
 FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
 
