@@ -92,10 +92,10 @@ class Block(Design):
     def block(self, columns: Ints) -> Block:
         if len(columns) == self.n_columns:
             return self
-        return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, columns), axis=1))
+        return Block(_take(self.Z, columns, axis=1))
 
     def samples(self, index: Ints) -> Block:
-        return Block(array_namespace(self.Z).take(self.Z, _index(self.Z, index), axis=0))
+        return Block(_take(self.Z, index, axis=0))
 
 
 def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
@@ -173,7 +173,8 @@ def _like(Z: AnyArray, host: Floats) -> AnyArray:
     return array_namespace(Z).asarray(host, dtype=Z.dtype, device=Z.device)
 
 
-def _index(Z: AnyArray, columns: Ints) -> AnyArray:
+def _take(Z: AnyArray, index: Ints, axis: int) -> AnyArray:
     if is_numpy_array(Z):
-        return columns
-    return array_namespace(Z).asarray(columns, device=Z.device)
+        return Z.take(index, axis)  # at once: on small data the way through the namespace takes longer than the rest
+    xp = array_namespace(Z)
+    return xp.take(Z, xp.asarray(index, device=Z.device), axis=axis)
