@@ -1,4 +1,4 @@
-"""The Lasso and its multi-task form, by the coordinate descent of scikit-learn or celer.
+"""The Lasso and its multi-task form, by the coordinate descent of scikit-learn or celer and Newton's method.
 
     ||Z w - y||^2 + lam ||w||_1       for each column y of Y        (Tibshirani 1996)
     ||Z W - Y||^2 + lam sum_i ||w_i||_2                             (multi-task)
@@ -8,45 +8,92 @@ The packages minimise 1/(2m) ||Z w - y||^2 + alpha ||w||_1, so that alpha = lam 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import partial
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.norms import row_norms
-from dsofs.arrays.types import Bools, Floats
+from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.baselines.lasso_newton import Gram, newton_lasso
 from dsofs.optional import require
 
-FEWEST_FEATURES = 64  # half of the first working set
-INNER_TOL = 0.3  # of tol on a working set, which leaves the rest of the gap to the features outside
+FEWEST_FEATURES = 64  # that a working set gains
+INNER_TOL = 0.3  # of the gap on a working set, which leaves the rest of it to the features outside
+# Coordinate descent slows down with small lam and correlated features. After so many passes, many tasks are descended
+# on to this part of the gap so far, as the set will have to grow; one is left to Newton's method, always as fast.
+SLOW, EARLY_TOL = 200, 0.03
+SMALL = 0.005  # of the lam at which W leaves 0: below, Newton's method from the start
+COARSE = 3e-5  # relative gap to which one column is descended on; Newton's method is quicker at the rest
+STALLED = 0.5  # a gap over all features that falls no further than this will not fall
 
 # (Z, y or Y, decreasing alphas, tol, max_iter) -> coefficients (..., n, n_alphas) and passes over the features
 PathSolver = Callable[[Floats, Floats, Floats, float, int], tuple[Floats, int]]
 
 
-def sklearn_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Coordinate descent on the features nearest to the model, and on twice as many until the gap closes for all."""
+def sklearn_path(
+    Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int, gram: Gram | None = None
+) -> tuple[Floats, int]:
+    """On the features nearest to the model, and on more until the gap closes for all.
+
+    By coordinate descent; for one column, by Newton's method from where that gets slow.
+    """
     m, n = Z.shape
-    multi_task = Y.ndim == 2
-    W, R, n_passes = np.zeros((n, *Y.shape[1:])), Y, 0
+    multi_task, size = Y.ndim == 2, float(np.vdot(Y, Y))
+    W, R, norms, n_passes = np.zeros((n, *Y.shape[1:])), Y, dual_norms(Z, Y, multi_task), 0
+    gram, lam_max, slow = gram or Gram(Z), norms.max(), False
     path = np.empty((*Y.shape[1:], n, len(alphas)))
     for number, alpha in enumerate(alphas):
-        norms = dual_norms(Z, R, multi_task)
-        size = FEWEST_FEATURES
-        while duality_gap(Y, W, R, norms, 2 * m * alpha) > tol * np.vdot(Y, Y):
-            used = _any(W)
-            size = min(n, max(2 * size, 2 * np.count_nonzero(used)))
-            working = np.union1d(np.flatnonzero(used), np.argpartition(norms, n - size)[n - size :])
-            W[working], passes = _descend(Z[:, working], Y, alpha, INNER_TOL * tol, max_iter, W[working])
+        lam, working, last = 2 * m * alpha, np.flatnonzero(_any(W)), np.inf
+        while (gap := duality_gap(Y, W, R, norms, lam)) > tol * size:
+            if len(working) == n and gap > STALLED * last:
+                _warn(gap, tol * size)
+                break
+            if multi_task or (lam >= SMALL * lam_max and not slow):
+                more = max(4 * FEWEST_FEATURES, len(working) // 2) if len(working) else 2 * FEWEST_FEATURES
+                working = np.sort(_grow(working, norms, more))  # in the order of nearness it takes more passes
+                aim = max(INNER_TOL * tol, _coarse(multi_task, slow and len(working) < n, gap / size))
+                W[working], passes = _descend(Z[:, working], Y, alpha, aim, max_iter, W[working])
+                to_the_end = aim == INNER_TOL * tol
+                slow, last = slow or passes > SLOW or not to_the_end, gap if to_the_end else np.inf
+            else:
+                working, last = _grow(working, norms, max(FEWEST_FEATURES, int(np.count_nonzero(W)) // 2)), gap
+                aim = INNER_TOL * (gap if len(working) < n else tol * size)
+                problem = gram.of(working), Y @ Z[:, working], size
+                W[working], passes = newton_lasso(*problem, lam, W[working], aim, max_iter)
             n_passes += passes
             R = Y - Z[:, working] @ W[working]
             norms = dual_norms(Z, R, multi_task)
-            if size == n:
-                break
         path[..., number] = W.T
     return path, n_passes
+
+
+def _coarse(multi_task: bool, early: bool, gap: float) -> float:
+    """A relative gap at which something else than descent on this set is due."""
+    if not multi_task:
+        return COARSE
+    return EARLY_TOL * gap if early else 0.0
+
+
+def _grow(working: Ints, norms: Floats, more: int) -> Ints:
+    """The working set and so many more features, those nearest to the model."""
+    n = len(norms)
+    more = min(more, n - len(working))
+    outside = norms.copy()
+    outside[working] = -1.0
+    return np.concatenate([working, np.argpartition(outside, n - more)[n - more :]]) if more else working
+
+
+def _warn(gap: float, target: float) -> None:
+    warnings.warn(
+        f"The Lasso did not converge: its duality gap is {gap:.2g}, {target:.2g} was asked for. Raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
 
 
 def _descend(Z: Floats, Y: Floats, alpha: float, tol: float, max_iter: int, W: Floats) -> tuple[Floats, int]:
@@ -74,7 +121,7 @@ def _any(W: Floats) -> Bools:
 
 
 def celer_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Working sets: many times faster along a path. One column only."""
+    """Working sets, and descent on them: the fastest along many lams where few features correlate. One column only."""
     path = require("celer", extra="fast").celer_path
     limits = {"max_iter": max_iter, "max_epochs": max_iter}  # working sets, and passes over each
     _, W, _, passes = path(Z, Y, pb="lasso", alphas=alphas, tol=tol, **limits, return_n_iter=True)
@@ -85,9 +132,9 @@ SOLVERS: dict[str, PathSolver] = {"sklearn": sklearn_path, "celer": celer_path}
 
 
 def choose_solver(name: str, multi_task: bool) -> PathSolver:
-    """ "auto" is celer where it is installed (the extra ``fast``) and can do it, else scikit-learn."""
+    """ "auto" is scikit-learn's descent and Newton's method, at small lam many times as fast as celer."""
     if name == "auto":
-        name = "celer" if not multi_task and find_spec("celer") is not None else "sklearn"
+        name = "sklearn"
     if name == "celer" and multi_task:
         raise ValueError("solver='celer' has no multi-task form here: use 'auto' or 'sklearn' with multi_task=True.")
     return SOLVERS[name]
@@ -105,6 +152,8 @@ def lasso_weights(
         path, n_passes = solve(Z, Y, alphas, tol, max_iter)
         W[largest_first] = path.transpose(2, 1, 0)
         return W, n_passes
+    if solve is sklearn_path:
+        solve = partial(sklearn_path, gram=Gram(Z))
     columns = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(solve)(Z, np.ascontiguousarray(y), alphas, tol, max_iter) for y in Y.T
     )

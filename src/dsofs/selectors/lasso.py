@@ -113,8 +113,9 @@ class LassoSelector(RankedSelector):
     multi_task : bool, default=False
         Whether the classes share their features.
     solver : {"auto", "sklearn", "celer"}, default="auto"
-        Whose coordinate descent is used; "auto" is celer where it is installed (the extra ``fast``), and scikit-learn's
-        elsewhere and with ``multi_task``, which celer is not used for.
+        "sklearn", which is also "auto", is scikit-learn's coordinate descent on working sets of the features, and, for
+        small ``lam`` without ``multi_task``, Newton's method there. "celer" (the extra ``fast``), which has no
+        ``multi_task`` here, can be quicker along a long path.
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
@@ -122,7 +123,7 @@ class LassoSelector(RankedSelector):
     tol : float, default=1e-4
         The duality gap, relative to ``||y||^2``, at which the descent ends.
     max_iter : int, default=10000
-        Largest number of passes over the features.
+        Largest number of passes over a working set of the features, or of Newton's steps.
     memory_limit : int or None, default=None
         Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated. X is held
         once more inside, standardised, and sparse X made dense.
@@ -145,7 +146,7 @@ class LassoSelector(RankedSelector):
     lam_max_ : float
         The smallest lam at which all weights are 0.
     n_iter_ : int
-        Passes over the features (with celer: working sets), of the class that took most.
+        Passes over the features and Newton's steps (with celer: working sets), of the class that took most.
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
 
