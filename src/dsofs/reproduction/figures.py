@@ -126,7 +126,7 @@ def draw_ranks(ax: Any, names: Sequence[str], ranks: Any, difference: float) -> 
     order = np.argsort(ranks)
     n = len(order)
     half = (n + 1) // 2
-    ax.set(xlim=(1 - 0.45 * n, n + 0.45 * n), ylim=(-half - 1.2, 1.4))
+    ax.set(xlim=(1 - 0.45 * n, n + 0.45 * n), ylim=(-half - 1.2, 2.2))
     ax.axis("off")
     ax.plot([1, n], [0, 0], color="black", linewidth=1)
     for tick in range(1, n + 1):
