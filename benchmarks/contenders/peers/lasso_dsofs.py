@@ -1,4 +1,4 @@
-"""The Lasso here, with the solver of scikit-learn."""
+"""The Lasso here: coordinate descent on working sets, and Newton's method where that is slow."""
 
 from dsofs import LassoSelector
 
@@ -8,4 +8,4 @@ REQUIREMENTS = ()
 
 
 def prepare(X, y):
-    return lambda: LassoSelector(solver="sklearn").fit(X, y)
+    return lambda: LassoSelector().fit(X, y)

@@ -38,38 +38,61 @@ PathSolver = Callable[[Floats, Floats, Floats, float, int], tuple[Floats, int]]
 def sklearn_path(
     Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int, gram: Gram | None = None
 ) -> tuple[Floats, int]:
-    """On the features nearest to the model, and on more until the gap closes for all.
-
-    By coordinate descent; for one column, by Newton's method from where that gets slow.
-    """
-    m, n = Z.shape
-    multi_task, size = Y.ndim == 2, float(np.vdot(Y, Y))
-    W, R, norms, n_passes = np.zeros((n, *Y.shape[1:])), Y, dual_norms(Z, Y, multi_task), 0
-    gram, lam_max, slow = gram or Gram(Z), norms.max(), False
-    path = np.empty((*Y.shape[1:], n, len(alphas)))
+    """By coordinate descent on working sets; for one column, by Newton's method from where that gets slow."""
+    sets = WorkingSets(Z, Y, gram or Gram(Z), tol, max_iter)
+    path = np.empty((*Y.shape[1:], Z.shape[1], len(alphas)))
     for number, alpha in enumerate(alphas):
-        lam, working, last = 2 * m * alpha, np.flatnonzero(_any(W)), np.inf
-        while (gap := duality_gap(Y, W, R, norms, lam)) > tol * size:
-            if len(working) == n and gap > STALLED * last:
-                _warn(gap, tol * size)
+        path[..., number] = sets.solve(2 * len(Z) * alpha).T
+    return path, sets.n_passes
+
+
+class WorkingSets:
+    """The model on the features nearest to it, and on more until the gap closes for all."""
+
+    def __init__(self, Z: Floats, Y: Floats, gram: Gram, tol: float, max_iter: int) -> None:
+        self.Z, self.Y, self.gram, self.tol, self.max_iter = Z, Y, gram, tol, max_iter
+        self.multi_task, self.size = Y.ndim == 2, float(np.vdot(Y, Y))
+        self.W, self.R = np.zeros((Z.shape[1], *Y.shape[1:])), Y
+        self.norms = dual_norms(Z, Y, self.multi_task)
+        self.lam_max = self.norms.max()
+        self.slow, self.n_passes = False, 0
+
+    def solve(self, lam: float) -> Floats:
+        """W, from that of the lam before."""
+        self.working, last, target = np.flatnonzero(_any(self.W)), np.inf, self.tol * self.size
+        while (gap := duality_gap(self.Y, self.W, self.R, self.norms, lam)) > target:
+            if len(self.working) == len(self.W) and gap > STALLED * last:
+                _warn(gap, target)
                 break
-            if multi_task or (lam >= SMALL * lam_max and not slow):
-                more = max(4 * FEWEST_FEATURES, len(working) // 2) if len(working) else 2 * FEWEST_FEATURES
-                working = np.sort(_grow(working, norms, more))  # in the order of nearness it takes more passes
-                aim = max(INNER_TOL * tol, _coarse(multi_task, slow and len(working) < n, gap / size))
-                W[working], passes = _descend(Z[:, working], Y, alpha, aim, max_iter, W[working])
-                to_the_end = aim == INNER_TOL * tol
-                slow, last = slow or passes > SLOW or not to_the_end, gap if to_the_end else np.inf
-            else:
-                working, last = _grow(working, norms, max(FEWEST_FEATURES, int(np.count_nonzero(W)) // 2)), gap
-                aim = INNER_TOL * (gap if len(working) < n else tol * size)
-                problem = gram.of(working), Y @ Z[:, working], size
-                W[working], passes = newton_lasso(*problem, lam, W[working], aim, max_iter)
-            n_passes += passes
-            R = Y - Z[:, working] @ W[working]
-            norms = dual_norms(Z, R, multi_task)
-        path[..., number] = W.T
-    return path, n_passes
+            easy = lam >= SMALL * self.lam_max and not self.slow
+            exact = self._descend(lam, gap) if self.multi_task or easy else self._by_newton(lam, gap)
+            last = gap if exact else np.inf
+            self.R = self.Y - self.Z[:, self.working] @ self.W[self.working]
+            self.norms = dual_norms(self.Z, self.R, self.multi_task)
+        return self.W
+
+    def _descend(self, lam: float, gap: float) -> bool:
+        """Coordinate descent on a larger set; whether to the end."""
+        n, known = len(self.W), len(self.working)
+        more = max(4 * FEWEST_FEATURES, known // 2) if known else 2 * FEWEST_FEATURES
+        self.working = np.sort(_grow(self.working, self.norms, more))  # in the order of nearness it takes more passes
+        end = INNER_TOL * self.tol
+        aim = max(end, _coarse(self.multi_task, self.slow and len(self.working) < n, gap / self.size))
+        alpha, Z = lam / (2 * len(self.Z)), self.Z[:, self.working]
+        self.W[self.working], passes = _descend(Z, self.Y, alpha, aim, self.max_iter, self.W[self.working])
+        self.n_passes += passes
+        self.slow = self.slow or passes > SLOW or aim > end
+        return aim == end
+
+    def _by_newton(self, lam: float, gap: float) -> bool:
+        """Newton's method on a larger set, always to the end."""
+        more = max(FEWEST_FEATURES, int(np.count_nonzero(self.W)) // 2)
+        self.working = _grow(self.working, self.norms, more)
+        aim = INNER_TOL * (gap if len(self.working) < len(self.W) else self.tol * self.size)
+        problem = self.gram.of(self.working), self.Y @ self.Z[:, self.working], self.size
+        self.W[self.working], steps = newton_lasso(*problem, lam, self.W[self.working], aim, self.max_iter)
+        self.n_passes += steps
+        return True
 
 
 def _coarse(multi_task: bool, early: bool, gap: float) -> float:

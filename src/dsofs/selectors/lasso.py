@@ -227,7 +227,8 @@ class LassoSelector(RankedSelector):
     def _prepare(self, X: AnyArray, y: AnyArray) -> LassoData:
         check_parameters(self, RULES)
         X, codes, self.classes_ = check_X_y(self, X, y)
-        refuse_if_too_big(DOUBLE * X.shape[0] * X.shape[1], self.memory_limit, type(self).__name__)
+        m, n = X.shape  # X once more, and the Gram matrix that Newton's method works on
+        refuse_if_too_big(DOUBLE * (m * n + min(m, n) ** 2), self.memory_limit, type(self).__name__)
         stats = moments(X)
         check_squares(self, stats.mean, stats.scale)
         kept = np.flatnonzero(~stats.constant)
