@@ -1,4 +1,5 @@
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,3 +90,4 @@ def test_less_is_run_on_large_sets():
     assert small.ks == tuple(range(10, 101, 10))
     (only,) = comparison(("isolet",)).quick((100,)).parts()
     assert (only.trials, only.ks, only.protocol.tuned) == (2, (100,), False)
+    assert [part.trials for part in replace(standing(("ar", "isolet")), trials=7).parts()] == [7, 7]

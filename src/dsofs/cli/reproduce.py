@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -30,6 +31,7 @@ RESULTS = "results.jsonl"
 @click.option("--draw-only", is_flag=True, help="Run nothing: draw what the results file holds.")
 @click.option("--data", "names", multiple=True, type=click.Choice(list(CATALOGUE)), metavar="NAME",
               help="A data set to run on, instead of all that are at hand; may be given again.")  # fmt: skip
+@click.option("--trials", type=click.IntRange(1), help="Random splits, instead of the protocol's number.")
 @click.option("--data-dir", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Folder of the data; DSOFS_DATA if not given, then the user's cache.")  # fmt: skip
 @click.option("--download", is_flag=True, help="Download data that are not at hand.")
@@ -40,6 +42,7 @@ def main(
     quick: bool,
     draw_only: bool,
     names: tuple[str, ...],
+    trials: int | None,
     data_dir: Path | None,
     download: bool,
     jobs: int,
@@ -53,7 +56,7 @@ def main(
             require(data, data_dir, download=download)
             out.mkdir(parents=True, exist_ok=True)
             with told_how_to_go_on(out / RESULTS):
-                experiments = needed(exhibits, data, quick=quick)
+                experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
                 perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, console=console)
         for path, tables in draw(results_in(out), exhibits, out, quick=quick):
             for table in tables:

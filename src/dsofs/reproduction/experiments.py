@@ -61,9 +61,9 @@ class Experiment:
         large = tuple(name for name in self.data if name in LARGE)
         small = replace(self, data=tuple(name for name in self.data if name not in LARGE))
         ks = tuple(k for k in self.ks if k in FEW_KS)
-        trials = self.protocol.trials if self.trials is None else self.trials
+        trials = self.trials or min(self.protocol.trials, LARGE_TRIALS)
         protocol = replace(self.protocol, most_folds=LARGE_FOLDS, grids={**self.protocol.grids, **LARGE_GRIDS})
-        parts = (small, replace(self, protocol=protocol, data=large, ks=ks, trials=min(trials, LARGE_TRIALS)))
+        parts = (small, replace(self, protocol=protocol, data=large, ks=ks, trials=trials))
         return [part for part in parts if part.data]
 
 
