@@ -66,6 +66,19 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
     assert (view.gram(d[some]) == view.gram(d[some]).T).all()
 
 
+@pytest.mark.parametrize(
+    "change", [lambda X: X, lambda X: X + 1e5, lambda X: 1e-150 * X, lambda X: X.astype(np.float32)]
+)
+def test_products_with_x_as_it_is_are_those_of_the_standardised_one(X, change):
+    given = change(np.delete(X, [5, 9], axis=1))
+    view = as_design(given, moments(given), standardize=True, bias=True)
+    Z = view.materialise().Z
+    rng = np.random.default_rng(1)
+    W, B = rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
+    np.testing.assert_allclose(view.dot(W), Z @ W, atol=1e-9)
+    np.testing.assert_allclose(view.tdot(B), Z.T @ B, atol=1e-9)
+
+
 def test_columns_become_a_block_only_when_they_fit(X, monkeypatch):
     stats = moments(X)
     view = as_design(X, stats, standardize=True, bias=True)

@@ -66,7 +66,8 @@ class DenseDesign(StandardDesign):
     @cached_property
     def _folds(self) -> bool:
         """Whether a product with X can be corrected for the means afterwards without losing digits that matter."""
-        return bool(np.max(np.abs(self.mean) / self.scale, initial=0.0) < FAR_FROM_ZERO)
+        near = np.max(np.abs(self.mean) / self.scale, initial=0.0) < FAR_FROM_ZERO
+        return bool(near and SAFE[0] < self.scale.min() and self.scale.max() < SAFE[1])
 
     def _raw_tiles(self) -> Iterator[tuple[Block, slice, slice]]:
         """X itself; in one piece where that needs no copy."""
