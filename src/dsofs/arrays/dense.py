@@ -85,21 +85,21 @@ class DenseDesign(StandardDesign):
         return gram_of_blocks(self.n_samples, blocks, d)
 
     def _dot(self, W: Floats) -> Floats:
+        V = W / self.scale[:, None] if self._folds else W
         F = np.zeros((self.n_samples, W.shape[1]))
-        if self._folds:
-            V = W / self.scale[:, None]
-            for block, rows, columns in self._raw_tiles():
-                F[rows] += block.dot(V[columns])
-            return F - self.mean @ V
-        for block, rows, columns in self._tiles():
-            F[rows] += block.dot(W[columns])
-        return F
+        for block, rows, columns in self._factors():
+            F[rows] += block.dot(V[columns])
+        return F - self.mean @ V if self._folds else F
 
     def _tdot(self, B: Floats) -> Floats:
         G = np.zeros((len(self.kept), B.shape[1]))
-        for block, rows, columns in self._raw_tiles() if self._folds else self._tiles():
+        for block, rows, columns in self._factors():
             G[columns] += block.tdot(B[rows])
         return (G - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None] if self._folds else G
+
+    def _factors(self) -> Iterator[tuple[Block, slice, slice]]:
+        """What products are made with: X as it is where they can be corrected afterwards."""
+        return self._raw_tiles() if self._folds else self._tiles()
 
     def _fill(self, out: Floats) -> None:
         for block, rows, columns in self._tiles():

@@ -28,9 +28,8 @@ class DSOSelector(RankedSelector):
     C : float, "auto" or None, default="auto"
         Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
         times the price at which the first feature enters at p = 1, for c columns of Y (and hard margins with the
-        alternating solver). None is the
-        paper's: margins are hard wherever the classes can be separated, and slack of a default price is given where
-        they cannot.
+        alternating solver). None is the paper's: margins are hard wherever the classes can be separated, and slack of a
+        default price is given where they cannot.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is priced. "hinge" is ``p C * sum(slack)``: samples far on the wrong side count for less.
     constraint : {"margin", "equality"}, default="margin"
