@@ -32,7 +32,7 @@ class Proposals:
     """What to try before a plain step, in the light of what succeeded so far."""
 
     def __init__(self, problem: Problem, warm: bool) -> None:
-        """``warm``: the loop does not begin with even weights."""
+        """``warm``: the loop goes on from the solution of a neighbouring problem."""
         self.problem = problem
         self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)

@@ -39,9 +39,9 @@ def reweight(
     point = step(np.ones(problem.n_groups) if weights is None else weights, None)
     if point is None:
         return None
+    proposals = Proposals(problem, warm=survival is not None) if accelerate else None
     survival = survival.copy() if survival else Survival.start(len(problem.of_W(point.norms)))
     history, certify = History(), Certifier(problem, tol)
-    proposals = Proposals(problem, warm=weights is not None) if accelerate else None
     while True:
         survival.record(problem.of_W(point.norms))
         certificate, dual_norms = certify(point)
