@@ -14,7 +14,7 @@ from dsofs.arrays import Block, row_norms
 from dsofs.evaluation.results import Row
 from dsofs.problem import Problem
 from dsofs.solvers import solve
-from dsofs.solvers.reweight import plain_weights
+from dsofs.solvers.point import plain_weights
 
 STUDY = "fewest_rows"
 POWERS = (1.0, 0.7, 0.5, 0.3, 0.1, 0.05)

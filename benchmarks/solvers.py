@@ -13,7 +13,7 @@ from dsofs.arrays import Block, row_norms
 from dsofs.evaluation.results import Row
 from dsofs.problem import Problem
 from dsofs.solvers import solve
-from dsofs.solvers.reweight import plain_weights
+from dsofs.solvers.point import plain_weights
 
 STUDY = "solvers"
 POWERS = (1.0, 0.5, 0.1)

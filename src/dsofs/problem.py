@@ -125,6 +125,16 @@ class Problem:
     def with_C(self, C: Floats) -> Problem:
         return replace(self, C=C)
 
+    def rows_of(self, groups: Ints) -> Ints:
+        """The rows of W of these groups."""
+        return groups if self.groups is None else np.flatnonzero(np.isin(self.groups, groups))
+
+    def part(self, groups: Ints) -> Problem:
+        """The same problem on these groups alone."""
+        rows = self.rows_of(groups)
+        labels = None if self.groups is None else np.searchsorted(groups, self.groups[rows])
+        return replace(self, X=self.X.take(rows), groups=labels)
+
 
 @dataclass(frozen=True)
 class History:
@@ -165,6 +175,15 @@ class Survival:
 
     def copy(self) -> Survival:
         return Survival(self.step.copy(), self.share.copy(), self.now, self.largest)
+
+    def part(self, groups: Ints) -> Survival:
+        return replace(self, step=self.step[groups], share=self.share[groups])
+
+    def with_part(self, groups: Ints, part: Survival) -> Survival:
+        """What ``part`` recorded of these groups; the others have been zero meanwhile."""
+        step, share = self.step.copy(), self.share.copy()
+        step[groups], share[groups] = part.step, part.share
+        return replace(part, step=step, share=share)
 
     def record(self, norms: Floats) -> None:
         self.now += 1

@@ -11,7 +11,7 @@ from dsofs.problem import Status
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.margin import MarginStep
-from dsofs.solvers.reweight import plain_weights
+from dsofs.solvers.point import plain_weights
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
 

@@ -104,12 +104,12 @@ def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Flo
     ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
     """
     K: AnyArray = None
-    root, step = np.sqrt(d), chunk_columns(n_samples)
+    even, step = bool((d == 1).all()), chunk_columns(n_samples)  # even: as in the first step of a fit
     for block, columns in blocks:
-        Z, r = block.Z, _like(block.Z, root[columns])
+        Z, root = block.Z, None if even else _like(block.Z, np.sqrt(d[columns]))
         with threads_for(n_samples**2 * len(d) // 2, THREADED_SYRK):
             for part in cuts(block.n_columns, step):
-                S = Z[:, part] * r[part]
+                S = Z[:, part] if root is None else Z[:, part] * root[part]
                 if K is None:
                     K = S @ S.T
                 else:

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
-from dsofs.problem import Problem, Solution, Status, Survival
+from dsofs.problem import Solution, Status, Survival
 from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.dso_fit import (
@@ -30,7 +30,7 @@ from dsofs.selectors.dso_fit import (
     training_data,
     warn_about,
 )
-from dsofs.solvers.reweight import plain_weights
+from dsofs.solvers.point import plain_weights
 from dsofs.validation import ARRAY_LIKE, NONE, Rule, integer, options
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
@@ -48,7 +48,7 @@ class PathPoint:
 
     C: float | str | None
     p: float
-    problem: Problem
+    norms: Floats  # of the groups of rows of W
     solution: Solution
     scores: Floats
     ranking: Ints
@@ -86,7 +86,7 @@ class DSOSelectorCV(RankedSelector):
     memory_limit : int or None, default=None
         As in :class:`DSOSelector`.
     n_jobs : int or None, default=None
-        Folds in parallel.
+        Folds, and the fits on all data, in parallel.
     verbose : int, default=0
 
     Attributes
@@ -155,10 +155,12 @@ class DSOSelectorCV(RankedSelector):
         if self.ks is None:
             self._warn_if_too_many(self.n_features_in_)
         folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
-        scores = Parallel(n_jobs=self.n_jobs)(delayed(_score_fold)(self, data, *fold) for fold in folds)
+        # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
+        jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
+        path, *scores = Parallel(n_jobs=self.n_jobs)(jobs)
         self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
-        self._publish_path(data, list(self._path(data)))
+        self._publish_path(data, path)
         return self
 
     def _check_settings(self) -> list[tuple[float | str | None, float, int]]:
@@ -201,7 +203,7 @@ class DSOSelectorCV(RankedSelector):
                 weights, survival = _start(last, p)
                 problem, solution = solve_dso(self, data, p, C, weights=weights, survival=survival)
                 scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
-                last = PathPoint(C, p, problem, solution, scores, ranking)
+                last = PathPoint(C, p, problem.norms(solution.W), solution, scores, ranking)
                 first = last if p == self._ps()[0] else first
                 yield last
 
@@ -228,8 +230,9 @@ class DSOSelectorCV(RankedSelector):
 
     def _publish_path(self, data: TrainingData, path: list[PathPoint]) -> None:
         chosen = next(point for point in path if (point.C, point.p) == (self.best_C_, self.best_p_))
-        warn_about(self, chosen.problem, chosen.solution, self.tol)
-        publish(self, data, chosen.problem, chosen.solution)
+        problem = data.problem(chosen.p, None)
+        warn_about(self, problem, chosen.solution, self.tol)
+        publish(self, data, problem, chosen.solution)
         self.scores_, self.ranking_ = chosen.scores, chosen.ranking
         self.path_ = [
             {
@@ -238,7 +241,7 @@ class DSOSelectorCV(RankedSelector):
                 "objective": point.solution.objective,
                 "certificate": point.solution.certificate,
                 "status": point.solution.status.short,
-                "n_rows": int(np.count_nonzero(point.problem.norms(point.solution.W))),
+                "n_rows": int(np.count_nonzero(point.norms)),
             }
             for point in path
         ]
@@ -254,7 +257,7 @@ def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival |
     """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
     if point is None or point.p > 1 or point.solution.status is Status.ZERO:
         return None, None
-    return plain_weights(point.problem.norms(point.solution.W), p), point.solution.survival
+    return plain_weights(point.norms, p), point.solution.survival
 
 
 def _check_entry(estimator: DSOSelectorCV, name: str, rule: Rule, value: Any) -> None:
@@ -270,6 +273,10 @@ def _splitter(cv: Any, codes: Ints) -> Any:
     if isinstance(cv, int):
         cv = max(2, min(cv, int(np.bincount(codes).min())))
     return check_cv(cv, codes, classifier=True)
+
+
+def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
+    return list(selector._path(data))
 
 
 def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:

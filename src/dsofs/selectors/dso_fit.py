@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from dsofs.arrays import Design
 from dsofs.arrays.memory import DOUBLE, fit_bytes, refuse_if_too_big
+from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
@@ -96,7 +97,8 @@ class TrainingData:
     @cached_property
     def entry_C(self) -> float:
         """The C at which W leaves zero at p = 1."""
-        return entry_C(self.problem(1.0, None))
+        with single_threaded():
+            return entry_C(self.problem(1.0, None))
 
 
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:

@@ -22,8 +22,8 @@ from dsofs.arrays.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.joint import STEPS
 from dsofs.solvers.nnqp import solve_nnqp
-from dsofs.solvers.point import Point, penalty
-from dsofs.solvers.reweight import plain_weights, reweight
+from dsofs.solvers.point import Point, penalty, plain_weights
+from dsofs.solvers.reweight import reweight
 
 REST = 1e-6  # the alternation creeps: below this relative descent over a few steps it counts as converged
 FLOOR = 1e-8  # smallest weight, relative to the largest, where a formula needs the inverse

@@ -16,7 +16,7 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.problem import Problem
-from dsofs.solvers.point import Point
+from dsofs.solvers.point import Point, plain_weights
 
 # Rows below this part of the largest are on their way out and not part of the support.
 SUPPORT = 1e-6
@@ -123,7 +123,7 @@ def stationarity(problem: Problem, point: Point) -> float:
 
     Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
     """
-    scale = problem.expand(point.norms ** (2 - problem.p))[point.rows]
+    scale = problem.expand(plain_weights(point.norms, problem.p))[point.rows]
     violation = problem.norms(scale[:, None] * point.G - point.W, point.rows)
     support = problem.shares(point.norms) > SUPPORT
     growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1

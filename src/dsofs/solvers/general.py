@@ -29,8 +29,9 @@ from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import Floats
 from dsofs.problem import Problem, Solution, Terms
 from dsofs.solvers.equality import EqualityStep
+from dsofs.solvers.point import plain_weights
 from dsofs.solvers.residuals import ResidualSpace
-from dsofs.solvers.reweight import plain_weights, reweight
+from dsofs.solvers.reweight import reweight
 
 LARGEST_UNIT = 1e100  # its square is still finite
 

@@ -36,16 +36,10 @@ class GramSpace:
             return None
         B = solved.B
         G = X.tdot(B)
-        W = d[:, None] * G / self._smallest_margins(K, B)
+        # Dividing a column by its smallest margin makes it feasible to the last digit.
+        W = d[:, None] * G / (1.0 + np.minimum(solved.excess.min(axis=0), 0.0))
         price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
         return Inner(W, B, G, price, None if solved.factors is None else SampleCurvature(X, solved.factors))
-
-    def _smallest_margins(self, K: Floats, B: Floats) -> Floats:
-        """Dividing a column by its smallest margin makes it feasible to the last digit."""
-        margins = self.Y * (K @ B)
-        if self.slack is not None:
-            margins = margins + self.slack * np.abs(B)
-        return np.minimum(margins.min(axis=0), 1.0)
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,21 @@ def solve_joint(
     return solution or _solve_relaxed(problem, run)
 
 
-def _run(problem: Problem, **options: Any) -> Solution | None:
-    return reweight(problem, STEPS[problem.constraint](problem), **options)
+def _run(
+    problem: Problem, weights: Floats | None = None, survival: Survival | None = None, **options: Any
+) -> Solution | None:
+    if problem.convex or weights is None or weights.all():
+        step = STEPS[problem.constraint](problem)
+        return reweight(problem, step, weights=weights, survival=survival, **options)
+    # Below p = 1 a row of zeros stays one: only the others take part.
+    groups = np.flatnonzero(weights)
+    part = _run(problem.part(groups), weights[groups], survival and survival.part(groups), **options)
+    if part is None:
+        return None
+    W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
+    W[problem.rows_of(groups)] = part.W
+    survival = survival or Survival.start(problem.n_groups)
+    return replace(part, W=W, survival=survival.with_part(groups, part.survival))
 
 
 def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Solution:

@@ -17,7 +17,8 @@ from dsofs.solvers.hinge import HingeGram, HingeSpace
 from dsofs.solvers.point import Inner, InnerSolver, Point, active_columns
 from dsofs.solvers.support import SupportVectors
 
-MANY_SAMPLES = 256  # up to here, and to twice the features, the Gram matrix of all samples costs less than a search
+FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
+MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
 FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
 
 
@@ -42,14 +43,12 @@ class MarginStep:
 
 
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
-    """The m x m Gram matrix while m <= n; beyond that, features where there is slack and support vectors where not.
-
-    Without slack a few more samples than features are no reason to look for support vectors.
-    """
+    """The m x m Gram matrix while m is small or m <= n; beyond, features where there is slack, else support vectors."""
     X, Y, C = problem.X, problem.Y, problem.C
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
-    tall, hinge = X.n_samples > X.n_columns, problem.loss == "hinge"
-    many = X.n_samples > max(X.n_columns, min(2 * X.n_columns, MANY_SAMPLES))
+    hinge = problem.loss == "hinge"
+    tall = X.n_samples > max(X.n_columns, 0 if hinge else FEW_SAMPLES)
+    many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
     if not tall and not (hinge and len(soft)):
         return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack))]
     solvers: list[tuple[Ints, InnerSolver]] = []

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 from dsofs.arrays.linalg import Factor, factorise
 from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
-from dsofs.arrays.types import Bools, Floats
+from dsofs.arrays.types import Bools, Floats, Ints
 
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
 MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
@@ -31,6 +31,7 @@ ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 @dataclass(frozen=True)
 class QPSolution:
     B: Floats
+    excess: Floats  # of the margins above their targets, slack included
     factors: list[Factor] | None  # of each column's passive part; None if they would need more room than K and a block
     residual: float  # largest violation of the optimality conditions, in units of the margin
 
@@ -41,19 +42,31 @@ def solve_nnqp(K: Floats, Y: Floats, Q: Floats, B: Floats | None = None, slack: 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
     matrix = _Matrix.of(K)
-    solved, residual = np.empty_like(Y), 0.0
-    factors: list[Factor] | None = []
+    B = np.zeros_like(Y) if B is None else B.copy()
+    factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
     room = K.size + BLOCK_BYTES // DOUBLE
-    for j in range(Y.shape[1]):
-        start, ridge = (None if B is None else B[:, j]), (None if slack is None else slack[:, j])
-        solved[:, j], factor, violation = _solve_column(matrix, Y[:, j], Q[:, j], start, ridge)
-        residual = float(np.maximum(residual, violation))
-        room -= factor.L.size
-        if room < 0:
-            factors = None
-        if factors is not None:
-            factors.append(factor)
-    return QPSolution(solved, factors, residual)
+    pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
+    for _ in range(MAX_PROXIMAL_STEPS):
+        for j in pending:
+            ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
+            B[:, j], factor = _proximal_step(matrix, Y[:, j], Q[:, j], B[:, j], ridge)
+            if factors is not None:
+                room += factors[j].L.size - factor.L.size
+                factors[j] = factor
+                factors = factors if room >= 0 else None
+        last, excess = residuals, _excess(K, Y, Q, B, slack)
+        residuals = np.max(np.where(B == 0, -excess, np.abs(excess)), axis=0, initial=0.0)
+        pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
+        if not len(pending):
+            break
+    return QPSolution(B, excess, factors, float(np.max(residuals, initial=0.0)))  # NaN comes through
+
+
+def _excess(K: Floats, Y: Floats, Q: Floats, B: Floats, slack: Floats | None) -> Floats:
+    margins = Y * (K @ B)
+    if slack is not None:
+        margins += slack * np.abs(B)
+    return margins - Q
 
 
 @dataclass(frozen=True)
@@ -70,67 +83,54 @@ class _Matrix:
         return cls(K, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
 
 
-def _solve_column(
-    matrix: _Matrix, y: Floats, q: Floats, b: Floats | None, slack: Floats | None
-) -> tuple[Floats, Factor, float]:
-    ridge = np.full(len(y), matrix.rho) if slack is None else matrix.rho + slack
-    if b is None or not b.any():
-        b, passive = np.zeros(len(y)), np.ones(len(y), dtype=bool)
-    else:
-        passive = y * b > 0
-    factor, residual = factorise(matrix.K, ridge, passive), np.inf
-    for _ in range(MAX_PROXIMAL_STEPS):
-        b, Kb, factor = _pivot(matrix, y, y * q + matrix.rho * b, ridge, factor)
-        last, residual = residual, _kkt_residual(y, q, b, Kb, slack, factor)
-        if residual <= KKT_TOL or residual > STAGNANT * last:
-            break
-    return y * np.maximum(y * b, 0.0), factor, residual
+def _proximal_step(matrix: _Matrix, y: Floats, q: Floats, b: Floats, ridge: Floats | float) -> tuple[Floats, Factor]:
+    passive = y * b > 0
+    if not passive.any():
+        passive[:] = True
+    b, factor = _pivot(matrix, y, y * q + matrix.rho * b, ridge, passive)
+    return y * np.maximum(y * b, 0.0), factor
 
 
-def _kkt_residual(y: Floats, q: Floats, b: Floats, Kb: Floats, slack: Floats | None, factor: Factor) -> float:
-    excess = y * Kb - q
-    if slack is not None:
-        excess += slack * y * b
-    excess[factor.index] = -np.abs(excess[factor.index])
-    return float(np.max(-excess, initial=0.0))  # NaN, which max(0, .) would hide, comes through
-
-
-def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats, factor: Factor) -> tuple[Floats, Floats, Factor]:
+def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats | float, passive: Bools) -> tuple[Floats, Factor]:
     """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
 
-    All of them at once while that helps; NNLS, which always ends, if it does not. Returns b, K b and the factor.
+    All of them at once while that helps; NNLS, which always ends, if it does not.
     """
-    passive = np.zeros(len(y), dtype=bool)
-    passive[factor.index] = True
     fewest, patience = len(y) + 1, PATIENCE
     for _ in range(MAX_EXCHANGES):
+        factor = factorise(matrix.K, ridge, passive)
         b = np.zeros(len(y))
         b[factor.index] = factor.solve(target[factor.index])
-        Kb = matrix.K @ b
-        wrong = _wrong_side(matrix, y, b, Kb, target, passive)
+        wrong = _wrong_side(matrix, y, b, target, factor.index)
+        if wrong is None:
+            return b, factor
         count = int(np.count_nonzero(wrong))
-        if count == 0:
-            return b, Kb, factor
         patience = PATIENCE if count < fewest else patience - 1
         if patience < 0:
             break
         fewest = min(count, fewest)
-        passive ^= wrong
-        factor = factorise(matrix.K, ridge, passive)
-    b, factor = _by_nnls(matrix.K, y, target, ridge)
-    return b, matrix.K @ b, factor
+        passive = passive ^ wrong
+    return _by_nnls(matrix.K, y, target, ridge)
 
 
-def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, Kb: Floats, target: Floats, passive: Bools) -> Bools:
+def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, target: Floats, passive: Ints) -> Bools | None:
+    """Passive samples whose multiplier is negative, others whose margin is too small; None if there are none."""
+    side = matrix.K @ b - target
+    side[passive] = b[passive]
+    side *= y
+    if side.min() >= 0:
+        return None
     size = np.abs(b).max()
-    noise = max(KKT_TOL * np.abs(target).max(), matrix.rounding * size)
-    return np.where(passive, y * b < -ZERO * size, y * (Kb - target) < -noise)
+    noise = np.full(len(y), max(KKT_TOL * np.abs(target).max(), matrix.rounding * size))
+    noise[passive] = ZERO * size
+    wrong = side < -noise
+    return wrong if wrong.any() else None
 
 
-def _by_nnls(K: Floats, y: Floats, target: Floats, ridge: Floats) -> tuple[Floats, Factor]:
+def _by_nnls(K: Floats, y: Floats, target: Floats, ridge: Floats | float) -> tuple[Floats, Factor]:
     """The same problem as non-negative least squares on the Cholesky factor."""
     try:
-        R = cholesky(K + np.diag(ridge), check_finite=False)
+        R = cholesky(K + np.diag(np.broadcast_to(ridge, len(y))), check_finite=False)
         a, _ = nnls(R * y, solve_triangular(R, target, trans=1, check_finite=False), maxiter=10 * len(y))
     except RuntimeError as error:
         raise np.linalg.LinAlgError("non-negative least squares did not end") from error

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from dsofs.arrays.design import Design
-from dsofs.arrays.types import Floats, Ints
+from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 
 
@@ -97,4 +97,19 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
 
 def penalty(problem: Problem, norms: Floats) -> float:
     """(1/p) sum_g ||W_g||^p."""
-    return float(np.sum(norms**problem.p / problem.p))
+    present = norms > 0
+    p = _at(present, problem.p)
+    return float(np.sum(norms[present] ** p / p))
+
+
+def plain_weights(norms: Floats, p: float | Floats) -> Floats:
+    """d = ||w||^(2-p): equality in the loop's bound, so the inner step cannot raise the objective."""
+    weights = np.zeros_like(norms)
+    present = (norms > 0) | (p == 2)  # at p = 2 a row of zeros weighs 1 like all others
+    weights[present] = norms[present] ** (2 - _at(present, p))
+    return weights
+
+
+def _at(present: Bools, p: float | Floats) -> float | Floats:
+    """The powers of these groups alone: powers are dear to compute, and most norms are zero."""
+    return p[present] if isinstance(p, np.ndarray) else p

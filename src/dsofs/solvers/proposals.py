@@ -96,7 +96,7 @@ class Proposals:
 
 
 def _keep_largest(weights: Floats, count: int) -> None:
-    if count < len(weights):
+    if count < np.count_nonzero(weights):
         weights[np.argpartition(weights, -count)[:-count]] = 0.0
 
 
@@ -128,15 +128,14 @@ def _norms_for(weights: Floats, p: Floats) -> Floats:
 
 def _returning(point: Point, dual_norms: Floats) -> Ints:
     """The groups outside the working set that violate the dual constraint most."""
-    outside = np.where(point.weights == 0, dual_norms, 0.0)
+    violating = np.flatnonzero((dual_norms > 1) & (point.weights == 0))
     most = max(MIN_RETURNING, int(RETURNING * np.count_nonzero(point.weights)))
-    worst = np.argsort(outside)[-most:]
-    return np.sort(worst[outside[worst] > 1])
+    return np.sort(violating[np.argsort(dual_norms[violating])[-most:]])
 
 
 def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Floats) -> Floats:
     """Newton's step from zero for the returning groups, all others fixed: phi's model there is a non-negative QP."""
-    rows = back if problem.groups is None else np.flatnonzero(np.isin(problem.groups, back))
+    rows = problem.rows_of(back)
     X = problem.X.take(rows)
     H = curvature_matrix(problem, point, X, rows, X.tdot(point.B), back)
     diagonal = H.diagonal()

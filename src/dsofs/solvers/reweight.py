@@ -15,7 +15,7 @@ import numpy as np
 from dsofs.arrays.types import Floats
 from dsofs.problem import History, Problem, Solution, Status, Survival
 from dsofs.solvers.certificates import Certifier
-from dsofs.solvers.point import Point, Step
+from dsofs.solvers.point import Point, Step, plain_weights
 from dsofs.solvers.proposals import Proposals
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
@@ -52,15 +52,6 @@ def reweight(
             B = point.B if certify.B is None else certify.B
             return _solution(problem, point, B, status or Status.STALLED, history, survival)
         point = following
-
-
-def plain_weights(norms: Floats, p: float | Floats) -> Floats:
-    """d = ||w||^(2-p): equality in the bound above, so the inner step cannot raise the objective."""
-    weights = np.zeros_like(norms)
-    present = (norms > 0) | (p == 2)  # at p = 2 a row of zeros weighs 1 like all others
-    power = 2 - (p[present] if isinstance(p, np.ndarray) else p)
-    weights[present] = norms[present] ** power  # powers are dear, and most norms are zero
-    return weights
 
 
 def _next_point(

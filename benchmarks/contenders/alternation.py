@@ -1,0 +1,71 @@
+"""The paper's Algorithm 1 at p = 1 with the QPs left to a solver, until it rests as ``solver="alternating"`` does.
+
+The QPs are given in the form that suits a solver best: with V = LE + H, on the m pivot columns X1,
+
+    min_V  1/2 sum_i ||v_i||^2 / d_i   subject to   Y o (X1 V) >= Y o (X1 H):       a dual QP of m variables per class.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+REST, REST_STEPS, MAX_STEPS = 1e-6, 20, 1000  # at rest: the objective fell by less than this part over so many steps
+
+Multipliers = Callable[[np.ndarray, np.ndarray], np.ndarray]  # P, t -> argmin_{a >= 0}  1/2 a' P a - t' a
+
+
+def prepare_with(multipliers: Multipliers, X, y):
+    """What is timed: the alternation on X with a bias, and one column of +1 / -1 per class (one for two classes)."""
+    import scipy.linalg  # noqa: F401  (its time belongs to the start)
+
+    classes = np.unique(y)
+    Y = np.where(y[:, None] == (classes if len(classes) > 2 else classes[1:]), 1.0, -1.0)
+    Z = np.column_stack([X, np.ones(len(X))])
+    return lambda: alternate(Z, Y, multipliers)
+
+
+def describe(result):
+    objective, steps = result
+    return {"objective": objective, "steps": steps}
+
+
+def alternate(X, Y, multipliers: Multipliers):
+    """Objective and steps; from weights of one and E = 0."""
+    first, last, X1, M, L = eliminate(X)
+    E, d, objectives = np.zeros_like(Y), np.ones(X.shape[1]), []
+    while not at_rest(objectives):
+        d1, d2 = d[first], d[last]
+        K = L @ (Y + E)
+        U = d2[:, None] * (M.T @ np.linalg.solve((M * d2) @ M.T + np.diag(d1), K))
+        H = L @ Y - M @ U
+        V = update(X1, np.linalg.norm(H + L @ E, axis=1), Y, H, multipliers)
+        E = X1 @ (V - H)
+        d[first], d[last] = np.linalg.norm(V, axis=1), np.linalg.norm(U, axis=1)
+        objectives.append(float(d.sum()))
+    return objectives[-1], len(objectives)
+
+
+def at_rest(objectives):
+    recent = objectives[-REST_STEPS - 1 :]
+    settled = len(recent) > REST_STEPS and recent[0] - recent[-1] <= REST * recent[-1]
+    return settled or len(objectives) >= MAX_STEPS
+
+
+def eliminate(X):
+    """Eqn. 7: the pivot columns X1, M = X1^-1 X2 and L = X1^-1."""
+    from scipy.linalg import qr, solve_triangular
+
+    m = len(X)
+    Q, R, order = qr(X, mode="economic", pivoting=True)
+    size = np.abs(R.diagonal())
+    if len(size) < m or size[m - 1] <= max(X.shape) * np.finfo(float).eps * size[0]:
+        raise ValueError("Algorithm 1 needs as many independent features as there are samples")
+    M, L = solve_triangular(R[:, :m], R[:, m:]), solve_triangular(R[:, :m], Q.T)
+    return order[:m], order[m:], X[:, order[:m]], M, L
+
+
+def update(X1, d, Y, H, multipliers: Multipliers):
+    """V of the formula above, from the multipliers A >= 0:  V = diag(d) X1' (Y o A)."""
+    K, targets = (X1 * d) @ X1.T, Y * (X1 @ H)
+    B = np.column_stack([y * multipliers(y[:, None] * K * y, t) for y, t in zip(Y.T, targets.T, strict=True)])
+    return d[:, None] * (X1.T @ B)
