@@ -19,8 +19,8 @@ pytest.importorskip("benchmarks", reason="benchmarks are part of the repository 
 
 from benchmarks import harness, peers, run
 from benchmarks.arena import fit, interleaved, start, stop
-from benchmarks.contenders import contenders
-from benchmarks.contenders.speed import alternation_piqp, cvxpy_clarabel
+from benchmarks.contenders import alternation, contenders
+from benchmarks.contenders.speed import cvxpy_clarabel
 from benchmarks.data import synthetic
 
 ALL = [*contenders(run.STUDY), *contenders(peers.STUDY)]
@@ -55,15 +55,14 @@ def test_cvxpy_is_given_the_problem_of_dso(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_alternation_rests_where_ours_does(classes, monkeypatch):
+def test_the_alternation_rests_where_ours_does(classes):
     def multipliers(P, t):
         ones = np.ones((len(t), 1))
         return solve_nnqp(P, ones, t[:, None]).B[:, 0]
 
-    monkeypatch.setattr(alternation_piqp, "multipliers", multipliers)
     X, y = synthetic(classes, 20, 60, classes)
     Z, Y = np.column_stack([X, np.ones(len(X))]), one_versus_rest(y, classes)
-    objective, steps = alternation_piqp.alternate(Z, Y)
+    objective, steps = alternation.alternate(Z, Y, multipliers)
     ours = solve(Problem(Block(Z), Y, 1.0), "alternating", max_iter=1000)
     assert objective == pytest.approx(ours.objective, rel=1e-6)
     assert steps == pytest.approx(ours.n_iter, abs=2)

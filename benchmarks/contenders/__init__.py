@@ -3,6 +3,8 @@
 ``NAME`` says who it is, ``TASK`` what it computes, ``REQUIREMENTS`` what is installed for it in an environment of its
 own (none: it runs in ours); ``prepare(X, y)`` returns what is timed. Packages of its own are imported within it. X is
 standardised, y holds classes 0, 1, ... If there is a ``describe(result)``, it returns numbers to record with the times.
+
+What contenders share is a module beside the folders: ``contenders.<name>`` to them, who run without the project.
 """
 
 from __future__ import annotations

@@ -58,6 +58,7 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
     for view, use in [(operations, whole), (everything, whole), (everything.take(some), some)]:
         matrix = Z[:, use]
         np.testing.assert_allclose(view.gram(d[use]), matrix * d[use] @ matrix.T, atol=1e-9)
+        np.testing.assert_allclose(view.gram(np.ones(matrix.shape[1])), matrix @ matrix.T, atol=1e-9)
         np.testing.assert_allclose(view.dot(W[use]), matrix @ W[use], atol=1e-9)
         np.testing.assert_allclose(view.tdot(B), matrix.T @ B, atol=1e-9)
         np.testing.assert_allclose(view.samples(few).Z, matrix[few], atol=1e-9)

@@ -1,5 +1,7 @@
 """The outer loop: descent, certificates, and the lemmas it rests on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import plain_weights
+from dsofs.solvers.reweight import reweight
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
 
@@ -156,3 +159,20 @@ def test_joint_started_from_the_alternation_is_no_higher(seed, p):
     assert joint.objective <= alternating.objective * (1 + 1e-9)
     if p == 1:
         assert solve(problem).objective <= alternating.objective * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(81) // 2], ids=["rows", "groups"])
+def test_below_p_1_leaving_out_rows_of_zeros_changes_nothing(groups):
+    neighbour = random_problem(0, 30, 80, 3, p=1.0, groups=groups)
+    solved = solve(neighbour)
+    problem = replace(neighbour, p=0.7)
+    weights = plain_weights(problem.norms(solved.W), 0.7)
+    assert 0 < np.count_nonzero(weights) < problem.n_groups
+    start = {"weights": weights, "survival": solved.survival}
+    without = solve(problem, **start)
+    among_all = reweight(problem, MarginStep(problem), tol=1e-3, max_iter=300, **start)
+    assert without.status is among_all.status is Status.CONVERGED
+    np.testing.assert_allclose(without.W, among_all.W, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(without.survival.step, among_all.survival.step)
+    np.testing.assert_allclose(without.survival.share, among_all.survival.share, rtol=1e-6, atol=1e-9)
+    assert without.survival.now == among_all.survival.now
