@@ -83,9 +83,12 @@ def test_an_experiment_behind_several_exhibits_is_run_once():
 
 
 def test_less_is_run_on_large_sets():
-    small, large = standing(("ar", "isolet", "orl", "mnist_4v9")).parts()
-    assert (small.data, large.data) == (("ar", "orl"), ("isolet", "mnist_4v9"))
+    small, medium, large = standing(("ar", "isolet", "orl", "mnist_4v9")).parts()
+    assert (small.data, medium.data, large.data) == (("ar",), ("orl",), ("isolet", "mnist_4v9"))
     assert (large.trials, large.ks) == (3, FEW_KS)
+    assert "l1_svm" not in small.protocol.grids
+    assert max(large.protocol.grids["l1_svm"]["C"]) < max(medium.protocol.grids["l1_svm"]["C"]) < 1
+    assert (medium.trials, medium.ks) == (small.trials, small.ks)
     assert small.trials is None
     assert small.ks == tuple(range(10, 101, 10))
     (only,) = comparison(("isolet",)).quick((100,)).parts()
