@@ -55,7 +55,7 @@ def test_a_data_set_that_lacks_a_method_does_not_count_in_means():
 
 
 def test_dso_comes_first_and_is_held_against_each_of_the_others():
-    table, *others = significance_tables(results())
+    _, table, *others = significance_tables(results())
     assert len(others) == len(FEW_KS) - 1
     lines = cells(table)
     assert list(lines) == ["DSO-FS", "F-test", "Lasso"]
@@ -64,6 +64,17 @@ def test_dso_comes_first_and_is_held_against_each_of_the_others():
     assert float(lines["Lasso"][1]) == pytest.approx(10, abs=1)
     assert lines["Lasso"][2] == "4 / 0 / 0"
     assert lines["Lasso"][3:] == ("0.125", "0.250")  # the smallest p of four pairs; Holm doubles it
+
+
+def test_the_standing_at_each_k():
+    table, *_ = significance_tables(results())
+    lines = cells(table)
+    assert list(lines) == [str(k) for k in FEW_KS]  # those that were run
+    data, accuracy, place, rank, rival, lead, corrected, ahead = lines["10"]
+    assert (data, place, rank, rival, corrected) == ("4", "1", "1.00", "Lasso", "0.250")
+    assert float(accuracy) == pytest.approx(90.5, abs=0.5)
+    assert float(lead) == pytest.approx(10, abs=1)
+    assert ahead == "none"  # four data sets are too few
 
 
 def test_too_little_is_not_tested():
