@@ -14,7 +14,7 @@ from dsofs.evaluation import ALL_FEATURES, Row, mean_ranks
 from dsofs.optional import require
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import DIGITS, PICTURED, by_p
-from dsofs.reproduction.standing import testable
+from dsofs.reproduction.standing import comparable
 from dsofs.reproduction.summary import TITLES, Results, chosen_features, data_of, methods_of, over_trials, title
 
 COLUMNS = 3
@@ -112,7 +112,7 @@ def critical_difference(results: Results) -> Any:
     """Mean ranks on a line for each k; bars join methods that do not differ significantly (Demsar 2006)."""
     rows = results.clean
     methods = methods_of(rows)
-    enough = testable(rows)
+    enough = comparable(rows)
     figure, axes = panels(max(1, len(enough)), columns=2, size=(5.0, 2.4))
     for ax, (k, scores) in zip(axes, enough.items(), strict=False):
         ranks = mean_ranks(scores)

@@ -86,7 +86,7 @@ def _by_data(results: Results, rows: Sequence[Row], k: int) -> Table:
                  noted("Mean (%) over trials; clean protocol.", results))  # fmt: skip
 
 
-def testable(rows: Sequence[Row], ks: Sequence[int] = FEW_KS) -> dict[int, Floats]:
+def comparable(rows: Sequence[Row], ks: Sequence[int] = FEW_KS) -> dict[int, Floats]:
     """k -> mean accuracies, data sets x methods, where there is enough of both to be tested."""
     methods = methods_of(rows)
     tables = {k: matrix(rows, methods, k)[1] for k in ks}
@@ -100,7 +100,7 @@ def significance_tables(results: Results) -> list[Table]:
 
 def _at_each_k(results: Results) -> list[Table]:
     methods, lines = methods_of(results.clean), []
-    for k, scores in testable(results.clean, ALL_KS).items():
+    for k, scores in comparable(results.clean, ALL_KS).items():
         mean, comparison = scores.mean(axis=0), compare_with_first(scores)
         best = int(mean[1:].argmax())  # of the others
         better = (comparison.corrected < DOUBT) & (comparison.differences > 0)
@@ -110,8 +110,10 @@ def _at_each_k(results: Results) -> list[Table]:
             f"{mean_ranks(scores).mean[0]:.2f}", title(methods[1 + best]), f"{comparison.differences[best]:+.2f}",
             f"{comparison.corrected[best]:.3f}", ahead or "none",
         ))  # fmt: skip
-    header = ("k", "data sets", "accuracy", "place", "mean rank", "best of the others", "DSO-FS is better by", "p, Holm",
-              f"ahead with p < {DOUBT:g} of")  # fmt: skip
+    header = (
+        "k", "data sets", "accuracy", "place", "mean rank", "best of the others", "DSO-FS is better by", "p, Holm",
+        f"ahead with p < {DOUBT:g} of",
+    )  # fmt: skip
     notes = (
         f"DSO-FS among {len(methods)} methods: mean accuracy (%) over the data sets on which all were run with k "
         "features, its place by that, and its mean rank; clean protocol. p: Wilcoxon's signed ranks, Holm's correction."
@@ -123,7 +125,7 @@ def _against_each(results: Results) -> list[Table]:
     rows = results.clean
     methods = methods_of(rows)
     tables = []
-    for k, scores in testable(rows).items():
+    for k, scores in comparable(rows).items():
         ranks, comparison = mean_ranks(scores), compare_with_first(scores)
         lines = [(title(methods[0]), f"{ranks.mean[0]:.2f}", "", "", "", "")]
         for i, method in enumerate(methods[1:]):
