@@ -66,8 +66,9 @@ def draw() -> None:
         slowest = max((what for what in times if what.startswith("p=")), key=times.__getitem__)
         shape = " x ".join(map(str, of_set[0].values["shape"]))
         cells = [f"{times[what]:.2f} s, {times[what] / times[slowest]:.1f} x" for what in (SELECTION, TWO_JOBS)]
-        scoring = f"{times[SCORED] - times[SELECTION]:.2f} s"
-        lines.append([name, shape, margins, f"{times[slowest]:.3f} s ({slowest})", *cells, scoring])
+        scoring = times[SCORED] - times[SELECTION]
+        lines.append([name, shape, margins, f"{times[slowest]:.3f} s ({slowest})", *cells,
+                      f"{scoring:.2f} s" if scoring > 0 else "within the noise"])  # fmt: skip
     write_table(
         STUDY,
         "Choosing p by cross-validation",

@@ -56,6 +56,10 @@ def _gram(m: int, _: Any, d: np.ndarray) -> Work:
     return Work(0.5 * m * (m + 1) * len(d), DOUBLE * m * (len(d) + m), 1)
 
 
+def _block_gram(block: Any, d: np.ndarray) -> Work:
+    return _gram(block.n_samples, None, d)
+
+
 def _normal_matrix(X: Any, _: Any, samples: np.ndarray) -> Work:
     n = X.n_columns
     return Work(0.5 * n * (n + 1) * len(samples), DOUBLE * n * (len(samples) + n), int(len(samples) > 0))
@@ -106,7 +110,7 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.arrays.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [
-        ("dsofs.arrays.design", "gram_of_blocks", _gram),
+        ("dsofs.arrays.design", "Block.gram", _block_gram),
         ("dsofs.arrays.dense", "gram_of_blocks", _gram),
         ("dsofs.solvers.features", "normal_matrix", _normal_matrix),
     ],

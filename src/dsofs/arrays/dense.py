@@ -54,9 +54,12 @@ class DenseDesign(StandardDesign):
             yield Block(self._standardised(rows, columns)), rows, columns
 
     def _standardised(self, rows: slice, columns: slice) -> Floats:
-        Z = np.subtract(self._piece(rows, columns), self.mean[columns], dtype=np.float64)
+        Z = self._centred(rows, columns)
         Z /= self.scale[columns]
         return Z
+
+    def _centred(self, rows: slice, columns: slice) -> Floats:
+        return np.subtract(self._piece(rows, columns), self.mean[columns], dtype=np.float64)
 
     def _piece(self, rows: slice, columns: slice) -> AnyArray:
         """Of X as it is: a run of neighbouring columns is a view, anything else a gather."""
@@ -80,9 +83,10 @@ class DenseDesign(StandardDesign):
         return DenseDesign(self.X[index], self.kept, self.mean, self.scale, self.bias).materialise()
 
     def _gram(self, d: Floats) -> Floats:
+        standard, weights = (self._centred, d / self.scale**2) if self._folds else (self._standardised, d)
         pieces = cuts(len(self.kept), chunk_columns(self.n_samples))
-        blocks = ((Block(self._standardised(slice(None), columns)), columns) for columns in pieces)
-        return gram_of_blocks(self.n_samples, blocks, d)
+        blocks = ((Block(standard(slice(None), columns)), columns) for columns in pieces)
+        return gram_of_blocks(self.n_samples, blocks, weights)
 
     def _dot(self, W: Floats) -> Floats:
         V = W / self.scale[:, None] if self._folds else W

@@ -76,7 +76,11 @@ class Block(Design):
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
-        return gram_of_blocks(self.n_samples, ((self, slice(None)),), d)
+        if self.n_columns > chunk_columns(self.n_samples):
+            return gram_of_blocks(self.n_samples, ((self, slice(None)),), d)
+        S = self.Z * _like(self.Z, np.sqrt(d))  # all in one piece, as in most steps of a fit
+        with threads_for(self.n_samples**2 * self.n_columns // 2, THREADED_SYRK):
+            return to_numpy(S @ S.T)
 
     def dot(self, W: Floats) -> Floats:
         with threads_for(self.n_samples * W.size):
