@@ -13,7 +13,7 @@ from dsofs.problem import Status
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.margin import MarginStep
-from dsofs.solvers.point import plain_weights
+from dsofs.solvers.point import penalty, plain_weights
 from dsofs.solvers.reweight import reweight
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
@@ -159,6 +159,13 @@ def test_joint_started_from_the_alternation_is_no_higher(seed, p):
     assert joint.objective <= alternating.objective * (1 + 1e-9)
     if p == 1:
         assert solve(problem).objective <= alternating.objective * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("p", [1.0, 0.5])
+def test_an_objective_is_not_a_number_if_a_norm_is_not(p):
+    problem = random_problem(0, p=p)
+    assert penalty(problem, np.array([0.0, 4.0, 1.0])) == pytest.approx((4**p + 1) / p)
+    assert np.isnan(penalty(problem, np.array([0.0, 4.0, np.nan])))
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(81) // 2], ids=["rows", "groups"])

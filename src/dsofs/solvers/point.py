@@ -97,7 +97,7 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
 
 def penalty(problem: Problem, norms: Floats) -> float:
     """(1/p) sum_g ||W_g||^p."""
-    present = norms > 0
+    present = norms != 0  # NaN comes through
     p = _at(present, problem.p)
     return float(np.sum(norms[present] ** p / p))
 
