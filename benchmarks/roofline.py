@@ -52,12 +52,9 @@ class Work:
         return self
 
 
-def _gram(m: int, _: Any, d: np.ndarray) -> Work:
+def _gram(design: Any, d: np.ndarray) -> Work:
+    m = design.n_samples
     return Work(0.5 * m * (m + 1) * len(d), DOUBLE * m * (len(d) + m), 1)
-
-
-def _block_gram(block: Any, d: np.ndarray) -> Work:
-    return _gram(block.n_samples, None, d)
 
 
 def _normal_matrix(X: Any, _: Any, samples: np.ndarray) -> Work:
@@ -110,8 +107,8 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.arrays.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [
-        ("dsofs.arrays.design", "Block.gram", _block_gram),
-        ("dsofs.arrays.dense", "gram_of_blocks", _gram),
+        ("dsofs.arrays.design", "Block.gram", _gram),
+        ("dsofs.arrays.dense", "DenseDesign._gram", _gram),
         ("dsofs.solvers.features", "normal_matrix", _normal_matrix),
     ],
     "inner QPs": [

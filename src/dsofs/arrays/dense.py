@@ -9,7 +9,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_blocks, tiles
+from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces, tiles
 from dsofs.arrays.standard import Moments, StandardDesign
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
@@ -83,10 +83,12 @@ class DenseDesign(StandardDesign):
         return DenseDesign(self.X[index], self.kept, self.mean, self.scale, self.bias).materialise()
 
     def _gram(self, d: Floats) -> Floats:
-        standard, weights = (self._centred, d / self.scale**2) if self._folds else (self._standardised, d)
-        pieces = cuts(len(self.kept), chunk_columns(self.n_samples))
-        blocks = ((Block(standard(slice(None), columns)), columns) for columns in pieces)
-        return gram_of_blocks(self.n_samples, blocks, weights)
+        standard, root = self._standardised, np.sqrt(d)
+        if self._folds:
+            standard, root = self._centred, root / self.scale
+        parts = cuts(len(self.kept), chunk_columns(self.n_samples))
+        pieces = (standard(slice(None), part) * root[part] for part in parts)
+        return gram_of_pieces(pieces, self.n_samples, len(d))
 
     def _dot(self, W: Floats) -> Floats:
         V = W / self.scale[:, None] if self._folds else W

@@ -76,11 +76,13 @@ class Block(Design):
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
-        if self.n_columns > chunk_columns(self.n_samples):
-            return gram_of_blocks(self.n_samples, ((self, slice(None)),), d)
-        S = self.Z * _like(self.Z, np.sqrt(d))  # all in one piece, as in most steps of a fit
-        with threads_for(self.n_samples**2 * self.n_columns // 2, THREADED_SYRK):
-            return to_numpy(S @ S.T)
+        parts = cuts(self.n_columns, chunk_columns(self.n_samples))
+        if (d == 1).all():  # as in the first step of a fit
+            pieces = (self.Z[:, part] for part in parts)
+        else:
+            root = _like(self.Z, np.sqrt(d))
+            pieces = (self.Z[:, part] * root[part] for part in parts)
+        return gram_of_pieces(pieces, self.n_samples, self.n_columns)
 
     def dot(self, W: Floats) -> Floats:
         with threads_for(self.n_samples * W.size):
@@ -102,22 +104,18 @@ class Block(Design):
         return Block(_take(self.Z, index, axis=0))
 
 
-def gram_of_blocks(n_samples: int, blocks: Iterable[tuple[Block, slice]], d: Floats) -> Floats:
-    """Sum of Z_b diag(d_b) Z_b' over column blocks, each scaled in pieces that stay in the cache.
+def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:
+    """Sum of S S' over pieces S of columns that were scaled, and stay in the cache between that and this.
 
     ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
     """
     K: AnyArray = None
-    even, step = bool((d == 1).all()), chunk_columns(n_samples)  # even: as in the first step of a fit
-    for block, columns in blocks:
-        Z, root = block.Z, None if even else _like(block.Z, np.sqrt(d[columns]))
-        with threads_for(n_samples**2 * len(d) // 2, THREADED_SYRK):
-            for part in cuts(block.n_columns, step):
-                S = Z[:, part] if root is None else Z[:, part] * root[part]
-                if K is None:
-                    K = S @ S.T
-                else:
-                    K += S @ S.T
+    with threads_for(n_samples**2 * n_columns // 2, THREADED_SYRK):
+        for S in pieces:
+            if K is None:
+                K = S @ S.T
+            else:
+                K += S @ S.T
     return np.zeros((n_samples, n_samples)) if K is None else to_numpy(K)
 
 
