@@ -12,6 +12,7 @@ import numpy as np
 from dsofs.arrays.types import Bools, Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.equality import EqualityStep
+from dsofs.solvers.interior import is_linear, solve_interior
 from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
@@ -41,6 +42,10 @@ def solve_joint(
 def _run(
     problem: Problem, weights: Floats | None = None, survival: Survival | None = None, **options: Any
 ) -> Solution | None:
+    if weights is None and is_linear(problem):
+        solution = solve_interior(problem, **options)
+        if solution is not None:
+            return solution
     if problem.convex or weights is None or weights.all():
         step = STEPS[problem.constraint](problem)
         return reweight(problem, step, weights=weights, survival=survival, **options)
