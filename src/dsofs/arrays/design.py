@@ -21,7 +21,7 @@ from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
-THREADED_PRODUCT, THREADED_SYRK = 3e7, 1e8
+THREADED = 3e7
 MIN_CHUNK_COLUMNS = 256
 
 
@@ -76,12 +76,15 @@ class Block(Design):
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
-        parts = cuts(self.n_columns, chunk_columns(self.n_samples))
-        if (d == 1).all():  # as in the first step of a fit
-            pieces = (self.Z[:, part] for part in parts)
+        step = chunk_columns(self.n_samples)
+        root = _like(self.Z, np.sqrt(d))
+        pieces: Iterable[AnyArray]
+        if self.n_columns <= step:
+            pieces = [self.Z * root]
+        elif (d == 1).all():  # as in the first step of a fit
+            pieces = (self.Z[:, part] for part in cuts(self.n_columns, step))
         else:
-            root = _like(self.Z, np.sqrt(d))
-            pieces = (self.Z[:, part] * root[part] for part in parts)
+            pieces = (self.Z[:, part] * root[part] for part in cuts(self.n_columns, step))
         return gram_of_pieces(pieces, self.n_samples, self.n_columns)
 
     def dot(self, W: Floats) -> Floats:
@@ -110,7 +113,7 @@ def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -
     ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
     """
     K: AnyArray = None
-    with threads_for(n_samples**2 * n_columns // 2, THREADED_SYRK):
+    with threads_for(n_samples**2 * n_columns // 2):
         for S in pieces:
             if K is None:
                 K = S @ S.T
@@ -122,7 +125,7 @@ def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -
 def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
     """Sum of w x x' over ``samples``."""
     H = np.zeros((X.n_columns, X.n_columns))
-    with threads_for(len(samples) * X.n_columns**2 // 2, THREADED_SYRK):
+    with threads_for(len(samples) * X.n_columns**2 // 2):
         for part in cuts(len(samples), chunk_samples(X.n_columns)):
             index = samples[part]
             Z = X.samples(index).Z * np.sqrt(weights[index])[:, None]
@@ -130,9 +133,9 @@ def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
     return H
 
 
-def threads_for(multiplications: int, enough: float = THREADED_PRODUCT) -> AbstractContextManager[None]:
+def threads_for(multiplications: int) -> AbstractContextManager[None]:
     """All threads for a product that is worth it."""
-    return all_threads() if multiplications > enough else nullcontext()
+    return all_threads() if multiplications > THREADED else nullcontext()
 
 
 def chunk_columns(n_samples: int) -> int:
