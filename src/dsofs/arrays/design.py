@@ -76,16 +76,15 @@ class Block(Design):
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
-        step = chunk_columns(self.n_samples)
-        root = _like(self.Z, np.sqrt(d))
-        pieces: Iterable[AnyArray]
+        return gram_of_pieces(self._scaled_pieces(d), self.n_samples, self.n_columns)
+
+    def _scaled_pieces(self, d: Floats) -> Iterable[AnyArray]:
+        if len(d) and d[0] == 1 and (d == 1).all():  # as in the first step of a fit
+            return [self.Z]
+        root, step = _like(self.Z, np.sqrt(d)), chunk_columns(self.n_samples)
         if self.n_columns <= step:
-            pieces = [self.Z * root]
-        elif (d == 1).all():  # as in the first step of a fit
-            pieces = (self.Z[:, part] for part in cuts(self.n_columns, step))
-        else:
-            pieces = (self.Z[:, part] * root[part] for part in cuts(self.n_columns, step))
-        return gram_of_pieces(pieces, self.n_samples, self.n_columns)
+            return [self.Z * root]
+        return (self.Z[:, part] * root[part] for part in cuts(self.n_columns, step))
 
     def dot(self, W: Floats) -> Floats:
         with threads_for(self.n_samples * W.size):
