@@ -4,10 +4,10 @@ With Z = y o X and the multipliers a of the samples the dual is
 
     max  1'a      subject to      Z'a <= 1,    -Z'a <= 1,    a >= 0,    and with slack  a <= C.
 
-Let r = r_0 + M a be the room that a leaves in these constraints and u >= 0 their multipliers; those of the first two
-are the positive and the negative part of w. The method follows  u r = mu  down to mu = 0 by Newton's steps, each with
-a predictor and a corrector (Mehrotra's) that share the factor of  M' diag(u / r) M,  which is  Z diag(d) Z' + diag(t).
-It takes 15 to 40 steps, where the loop takes up to 200.
+Let r = r_0 + M a be the room that a leaves in these constraints and u >= 0 their multipliers; w is the difference of
+those of the first two. The method follows  u r = mu  down to mu = 0 by Newton's steps, each with a predictor and a
+corrector (Mehrotra's) that share the factor of  M' diag(u / r) M,  which is  Z diag(d) Z' + diag(t). It takes 10 to 40
+steps, where the loop takes up to 200.
 
 Only a working set of features takes part. Features outside that violate |Z'a| <= 1 join it on the way.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,22 +29,24 @@ from dsofs.solvers.margin import FEW_SAMPLES
 
 MAX_STEPS = 100
 SHARP = 1e-8  # the gap at which the rows of the support stand out from the others
-CLEAR = (1.0, 1e-2, 1e-4, 1e-6)  # how much larger than its room a multiplier in the support is, in order of preference
-WORKING_SET, MIN_WORKING_SET = 3, 500  # features in the first working set: so many per sample, no fewer than these
+CLEAR = (1.0, 1e-2, 1e-4, 1e-6)  # the least u / r in the support, by the largest u: the first one that is good enough
+MIN_WORKING_SET = 300  # features in the first working set: one for two samples, no fewer than these
 MIN_JOINING = 100  # as many features join at a time as there are samples, no fewer than these
 FIRST_LOOK, CLOSER = 0.3, 0.1  # the gap at which features outside are looked at, and its part at which they are again
+HOPELESS = 1e8  # a bound so many times the first, and still no w that separates: these features cannot
 FIRST_SIZE = 0.5  # of the multipliers a, as a part of the largest that the constraints allow
 DRAWN_BACK = 0.9  # their size, likewise, after features joined
 CENTRED = 0.1  # the least product u r then, as a part of the mean
 TO_THE_WALL = 0.99  # how far a step goes of the way to the nearest constraint
-ACCURATE, REFINEMENTS = 1e-6, 10  # of a solve through the features, whose first result is not accurate near the end
+ROUNDING = 1e-14  # of the largest entry: samples that are alike can make the matrix singular
+ACCURATE, REFINEMENTS = 1e-6, 10  # relative residual of a solve through the features, and steps to get there
 
 
-def is_linear(problem: Problem) -> bool:
+def suits_interior(problem: Problem) -> bool:
     """Whether this is a problem for ``solve_interior``."""
-    if problem.Y.shape[1] > 1 or problem.p != 1 or problem.constraint != "margin":
+    if problem.terms is not None or problem.groups is not None or problem.constraint != "margin":
         return False
-    if problem.groups is not None or problem.terms is not None:
+    if problem.p != 1 or problem.Y.shape[1] > 1:
         return False
     if problem.C is None:  # more samples than this can hardly be separated, which the loop finds out sooner
         return problem.X.n_samples <= max(2 * problem.X.n_columns, FEW_SAMPLES)
@@ -52,69 +55,85 @@ def is_linear(problem: Problem) -> bool:
 
 def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution | None:
     """The optimum; None if it is not reached, as where classes overlap and have no slack."""
-    clock, history, survival = time.perf_counter(), History(), Survival.start(problem.X.n_columns)
-    everything = _Everything(problem)
-    survival.record(everything.dual_norms)
-    program = _Program(problem, everything.first_working_set())
+    features = _AllFeatures(problem)
+    if problem.C is None and not features.dual_norms.any():  # a = 1 proves that the classes overlap
+        return None
+    with np.errstate(all="ignore"):  # a number that is none ends the search
+        return _search(problem, features, tol, max_iter)
+
+
+def _search(problem: Problem, features: _AllFeatures, tol: float, max_iter: int) -> Solution | None:
+    clock, history, survival = time.perf_counter(), History(), features.survival()
+    program, best = _Program(problem, features.first_working_set()), np.inf
     sharp, look, last_gap = min(tol, SHARP), FIRST_LOOK, np.inf
     for _ in range(min(MAX_STEPS, max_iter)):
         w, objective = program.primal()
-        survival.record(program.scatter(np.abs(w)))
         gap = relative_gap(objective, program.dual())
         if last_gap <= gap <= tol:  # it is as small as rounding lets it be
             sharp = look = gap
-        joining = everything.violating(program) if gap <= look else None
-        certificate = relative_gap(objective, everything.bound)
-        if objective < np.inf:  # w separates the classes
-            history.append(objective, certificate, len(w), time.perf_counter() - clock)
+        lost = objective == np.inf and program.dual() > HOPELESS * features.bound
+        looking = lost or gap <= look
+        joining = features.violating(program) if looking else np.empty(0, dtype=np.intp)
+        certificate, best = relative_gap(objective, features.bound), min(best, objective)
+        survival.record(program.scatter(np.abs(w)))
+        if best < np.inf:
+            history.append(best, relative_gap(best, features.bound), len(w), time.perf_counter() - clock)
         if gap <= sharp and certificate <= tol:
-            return _solution(program, everything, tol, history, survival)
-        try:
-            if joining is not None and len(joining):
-                program.admit(joining, everything.dual_norms)
-                last_gap = np.inf
-            else:
-                look = look if joining is None else max(CLOSER * look, sharp)
-                last_gap = gap
-                program.step()
-        except np.linalg.LinAlgError:
-            if gap > tol:
-                break
+            return _solution(program, features, sharp, tol, history, survival)
+        if len(joining) and certificate > tol:
+            program.admit(joining, features.dual_norms)
+            sharp, last_gap = min(tol, SHARP), np.inf
+        else:
+            look, last_gap = max(CLOSER * look, sharp) if looking else look, gap
+            if lost or (not program.step() and (gap > tol or gap == sharp)):
+                return None
     return None
 
 
-def _solution(program: _Program, everything: _Everything, tol: float, history: History, survival: Survival) -> Solution:
+def _solution(
+    program: _Program, features: _AllFeatures, sharp: float, tol: float, history: History, survival: Survival
+) -> Solution:
     """W = 0 if slack costs so little that it is as good, else without rows that are zero but for what is left of mu."""
     w = program.w(program.multipliers)
-    candidates = [(0.0 * w, SHARP), *((program.in_support(clear) * w, tol) for clear in CLEAR), (w, np.inf)]
+    candidates = [(0.0 * w, sharp), *((program.in_support(clear) * w, tol) for clear in CLEAR), (w, np.inf)]
     for candidate, enough in candidates:
         w, objective = program.evaluate(candidate)
-        certificate = relative_gap(objective, everything.bound)
+        certificate = relative_gap(objective, features.bound)
         if certificate <= enough:
             break
     status = Status.CONVERGED if w.any() else Status.ZERO
-    return Solution(program.scatter(w)[:, None], everything.B, status, objective, certificate, history, survival)
+    return Solution(program.scatter(w)[:, None], features.B, status, objective, certificate, history, survival)
 
 
-class _Everything:
+def _first_multipliers(problem: Problem) -> Floats:
+    """In the proportions of C: those that W = 0 has, where slack is cheap."""
+    return np.ones_like(problem.Y) if problem.ceiling is None else problem.ceiling
+
+
+class _AllFeatures:
     """What is known of all features: |Z'a| at the last look, the best bound so far and its multipliers."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.bound, self.B = problem, 0.0, np.zeros_like(problem.Y)
-        self.look(problem.Y)
+        self._look(problem.Y * _first_multipliers(problem))
 
-    def look(self, B: Floats) -> None:
+    def _look(self, B: Floats) -> None:
         self.dual_norms = np.abs(self.problem.X.tdot(B)[:, 0])
         bound = lower_bound(self.problem, B, self.dual_norms)
         if bound > self.bound:
             self.bound, self.B = bound, B
 
+    def survival(self) -> Survival:
+        """Features that never enter the working set are ranked by |Z'a| at the start."""
+        start, largest = Survival.start(len(self.dual_norms)), float(self.dual_norms.max())
+        return replace(start, share=self.dual_norms / largest) if largest > 0 else start
+
     def first_working_set(self) -> Ints:
-        return _largest(self.dual_norms, max(MIN_WORKING_SET, WORKING_SET * self.problem.X.n_samples))
+        return _largest(self.dual_norms, max(MIN_WORKING_SET, self.problem.X.n_samples // 2))
 
     def violating(self, program: _Program) -> Ints:
         """Features outside the working set that violate the constraints most."""
-        self.look(self.problem.Y * program.a[:, None])
+        self._look(self.problem.Y * program.a[:, None])
         outside = np.flatnonzero((self.dual_norms > 1) & (program.scatter(np.ones(len(program.working))) == 0))
         return outside[_largest(self.dual_norms[outside], max(MIN_JOINING, self.problem.X.n_samples))]
 
@@ -123,10 +142,10 @@ class _Program:
     """The program on a working set of features, and a point inside it."""
 
     def __init__(self, problem: Problem, working: Ints) -> None:
-        self.all_features, self.y = problem.X, problem.Y[:, 0]
+        self.whole, self.y = problem.X, problem.Y[:, 0]
         self.ceiling = None if problem.ceiling is None else problem.ceiling[:, 0]
         self.working, self.X = working, problem.X.take(working)
-        first = np.ones_like(self.y) if self.ceiling is None else self.ceiling
+        first = _first_multipliers(problem)[:, 0]
         largest = np.abs(self._products(first)).max()
         self.a = FIRST_SIZE * first / (largest if self.ceiling is None else max(largest, 1.0))
         self.room = self._room()
@@ -139,12 +158,12 @@ class _Program:
         return self.evaluate(self.w(self.multipliers))
 
     def evaluate(self, w: Floats) -> tuple[Floats, float]:
-        """w, made to keep the margins if they are hard, and its objective: infinite if that cannot be done."""
+        """w and its objective, or a multiple of w that keeps the margins where that is better; infinite if it must."""
         margins, size = self._margins(w), float(np.abs(w).sum())
-        if self.ceiling is not None:
-            return w, size + float(self.ceiling @ np.maximum(1 - margins, 0.0))
         smallest = float(margins.min())
-        return (w / smallest, size / smallest) if smallest > 0 else (w, np.inf)
+        hard = size / smallest if smallest > 0 else np.inf
+        soft = np.inf if self.ceiling is None else size + float(self.ceiling @ np.maximum(1 - margins, 0.0))
+        return (w / smallest, hard) if hard < soft else (w, soft)
 
     def in_support(self, clear: float) -> Bools:
         """Where w is not zero: of a multiplier and its room one goes to zero with mu."""
@@ -153,7 +172,7 @@ class _Program:
 
     def scatter(self, values: Floats) -> Floats:
         """Values of the working set, and zero for all other features."""
-        scattered = np.zeros(self.all_features.n_columns)
+        scattered = np.zeros(self.whole.n_columns)
         scattered[self.working] = values
         return scattered
 
@@ -161,37 +180,44 @@ class _Program:
         """Take up features, which a is too large for: it draws back, and u moves away from zero with it."""
         n, place = len(self.working), np.searchsorted(self.working, joining)
         self.working = np.insert(self.working, place, joining)
-        self.X = self.all_features.take(self.working)
+        self.X = self.whole.take(self.working)
         self.a = self.a * DRAWN_BACK / dual_norms[joining].max()
         self.room = self._room()
         multipliers = np.insert(self.multipliers, np.concatenate([place, n + place]), 0.0)
         mu = multipliers @ self.room / len(self.room)
         self.multipliers = np.maximum(multipliers, CENTRED * mu / self.room)
 
-    def step(self) -> None:
+    def step(self) -> bool:
+        """Whether floating point could do it."""
         u, r = self.multipliers, self.room
-        solve = self._solver(u / r)
-        _, du, dr = self._direction(solve, np.zeros_like(r))
         mu = u @ r / len(r)
-        reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / len(r)
-        da, du, dr = self._direction(solve, mu * (reached / mu) ** 3 - du * dr)
-        self.multipliers = u + TO_THE_WALL * _length(u, du) * du
-        length = TO_THE_WALL * _length(r, dr)
+        try:
+            solve = self._solver(u / r)
+            _, du, dr = self._direction(solve, None)
+            reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / len(r)
+            da, du, dr = self._direction(solve, mu * (reached / mu) ** 3 - du * dr)
+        except np.linalg.LinAlgError:
+            return False
+        length = _length(r, dr, TO_THE_WALL)
+        self.multipliers = u + _length(u, du, TO_THE_WALL) * du
         self.a, self.room = self.a + length * da, r + length * dr
+        return bool(np.isfinite(self.dual()))
 
-    def _direction(self, solve: Callable[[Floats], Floats], target: Floats) -> tuple[Floats, Floats, Floats]:
-        """Newton's step of a, u and r towards  u r = target  and  M'u = -1,  which are the margins of w."""
+    def _direction(self, solve: Callable[[Floats], Floats], target: Floats | None) -> tuple[Floats, Floats, Floats]:
+        """Newton's step of a, u and r towards  u r = target  (None: zero) and  1 + M'u = 0."""
         u, r = self.multipliers, self.room
-        da = solve(1 + self._pull(target / r))
+        goal = np.zeros_like(r) if target is None else target / r
+        da = solve(np.ones_like(self.y) if target is None else 1 + self._pull(goal))
         dr = self._change(da)
-        return da, (target - u * dr) / r - u, dr
+        return da, goal - u * dr / r - u, dr
 
     def _solver(self, ratio: Floats) -> Callable[[Floats], Floats]:
         """The inverse of M' diag(ratio) M = Z diag(d) Z' + diag(t), by whichever of X's sides is shorter."""
         n, m = len(self.working), len(self.y)
         d, t = ratio[: 2 * n].reshape(2, n).sum(axis=0), ratio[2 * n :].reshape(-1, m).sum(axis=0)
         if m <= max(n, FEW_SAMPLES):
-            factor = factorise(self.X.gram(d), t)
+            K = self.X.gram(d)
+            factor = factorise(K, t + ROUNDING * float(K.diagonal().max()))
             return lambda v: self.y * factor.solve(self.y * v)
         root = np.sqrt(d)
         factor = factorise(root[:, None] * normal_matrix(self.X, 1 / t, np.arange(m)) * root, 1.0)
@@ -235,10 +261,10 @@ class _Program:
         return self.y * self.X.dot(w[:, None])[:, 0]
 
 
-def _length(x: Floats, dx: Floats) -> float:
-    """How much of the step dx can be taken before some x is zero, at most all of it."""
+def _length(x: Floats, dx: Floats, part: float = 1.0) -> float:
+    """``part`` of the way along dx to where some x is zero, or all of dx."""
     falling = dx < 0
-    return float(np.min(x[falling] / -dx[falling], initial=1.0))
+    return float(np.min(part * x[falling] / -dx[falling], initial=1.0))
 
 
 def _largest(values: Floats, count: int) -> Ints:

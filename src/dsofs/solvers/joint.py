@@ -12,7 +12,7 @@ import numpy as np
 from dsofs.arrays.types import Bools, Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.equality import EqualityStep
-from dsofs.solvers.interior import is_linear, solve_interior
+from dsofs.solvers.interior import solve_interior, suits_interior
 from dsofs.solvers.margin import MarginStep
 from dsofs.solvers.point import Step
 from dsofs.solvers.reweight import reweight
@@ -42,7 +42,7 @@ def solve_joint(
 def _run(
     problem: Problem, weights: Floats | None = None, survival: Survival | None = None, **options: Any
 ) -> Solution | None:
-    if weights is None and is_linear(problem):
+    if weights is None and suits_interior(problem):
         solution = solve_interior(problem, **options)
         if solution is not None:
             return solution
