@@ -88,7 +88,7 @@ def measure(study: str, name: str, make: Callable[[], Data], rounds: int, limit:
     X, y = make()
     shape = [*X.shape, len(np.unique(y))]
     for module in list(rivals):
-        smaller = too_slow_on(rows, module.NAME, shape)
+        smaller = too_slow_on(rows, module.NAME, shape, limit)
         if smaller:
             rivals.remove(module)
             record(study, Row(name, module.NAME, 0, values={"shape": shape, "spared": smaller}))
@@ -98,11 +98,11 @@ def measure(study: str, name: str, make: Callable[[], Data], rounds: int, limit:
         record(study, Row(name, module.NAME, number, seconds=seconds, values={"shape": shape, **answer}))
 
 
-def too_slow_on(rows: Iterable[Row], method: str, shape: list[int]) -> str | None:
-    """Data, no larger in any way, on which the method was ended at the limit."""
+def too_slow_on(rows: Iterable[Row], method: str, shape: list[int], limit: float) -> str | None:
+    """Data, no larger in any way, on which the method was ended at that limit or a later one."""
     for row in rows:
         no_larger = all(a <= b for a, b in zip(row.values["shape"], shape, strict=True))
-        if row.method == method and "limit" in row.values and no_larger:
+        if row.method == method and row.values.get("limit", 0.0) >= limit and no_larger:
             return row.data
     return None
 

@@ -135,6 +135,7 @@ def test_a_run_goes_on_with_what_is_not_settled():
 
 
 def test_only_larger_data_are_spared():
-    assert run.too_slow_on(rows(), "SVM-RFE", [10, 30, 2]) == "ar"
-    assert run.too_slow_on(rows(), "SVM-RFE", [9, 30, 2]) is None
-    assert run.too_slow_on(rows(), "FastCan", [10, 30, 2]) is None
+    assert run.too_slow_on(rows(), "SVM-RFE", [10, 30, 2], limit=60) == "ar"
+    assert run.too_slow_on(rows(), "SVM-RFE", [9, 30, 2], limit=60) is None
+    assert run.too_slow_on(rows(), "SVM-RFE", [10, 30, 2], limit=90) is None
+    assert run.too_slow_on(rows(), "FastCan", [10, 30, 2], limit=60) is None
