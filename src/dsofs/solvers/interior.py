@@ -84,7 +84,9 @@ def _search(problem: Problem, features: _AllFeatures, tol: float, max_iter: int)
             program.admit(joining, features.dual_norms)
             sharp, last_gap = min(tol, SHARP), np.inf
         else:
-            look, last_gap = max(CLOSER * look, sharp) if looking else look, gap
+            last_gap = gap
+            if looking:
+                look = max(CLOSER * look, sharp)
             if lost or (not program.step() and (gap > tol or gap == sharp)):
                 return None
     return None

@@ -42,7 +42,7 @@ def solve_joint(
 def _run(
     problem: Problem, weights: Floats | None = None, survival: Survival | None = None, **options: Any
 ) -> Solution | None:
-    if weights is None and suits_interior(problem):
+    if weights is None and suits_interior(problem):  # a linear program; where this does not end well the loop decides
         solution = solve_interior(problem, **options)
         if solution is not None:
             return solution
