@@ -160,7 +160,7 @@ class _Program:
         return self.evaluate(self.w(self.multipliers))
 
     def evaluate(self, w: Floats) -> tuple[Floats, float]:
-        """w and its objective, or a multiple of w that keeps the margins where that is better; infinite if it must."""
+        """w, or the multiple that keeps all margins if that is better, and its objective; infinite if there is none."""
         margins, size = self._margins(w), float(np.abs(w).sum())
         smallest = float(margins.min())
         hard = size / smallest if smallest > 0 else np.inf
