@@ -11,7 +11,7 @@ help:
 	@echo "make demo        set up and select features on embedded data"
 	@echo "make test        set up and run the tests"
 	@echo "make setup       only make .venv"
-	@echo "make bench       speed against other packages, on a few small sets: minutes"
+	@echo "make bench       speed against other packages, on a few small sets: a quarter of an hour"
 	@echo "make bench-full  the same on all sets and shapes: hours; make it again to go on"
 	@echo "make lint | types | docs | clean"
 
