@@ -112,7 +112,7 @@ def _largest_multiple(ceiling: Floats, B: Floats) -> float:
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """(objective - bound) / objective; infinite for an objective that is not a number."""
+    """(objective - bound) / objective; infinite for an objective that is infinite or not a number."""
     if not 0 <= objective < np.inf:
         return np.inf
     return max(0.0, (objective - bound) / objective) if objective > 0 else 0.0
