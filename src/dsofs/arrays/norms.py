@@ -1,6 +1,8 @@
-"""Row norms, group norms and the l_{r,p} norm of the paper's Eqn. 1."""
+"""Row norms, group norms and sums, and the l_{r,p} norm of the paper's Eqn. 1."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,3 +36,20 @@ def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:
         return row_norms(W)
     squares = np.einsum("ij,ij->i", W, W)
     return np.sqrt(np.bincount(groups, weights=squares, minlength=n_groups))
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """Adds up the columns of each group."""
+
+    order: Ints  # of the columns, group by group
+    starts: Ints
+    n_groups: int
+
+    @classmethod
+    def of(cls, groups: Ints, n_groups: int) -> GroupSums:
+        """``groups``: that of every column; each of them has at least one."""
+        return cls(np.argsort(groups, kind="stable"), np.searchsorted(np.sort(groups), np.arange(n_groups)), n_groups)
+
+    def of_columns(self, A: Floats) -> Floats:
+        return np.add.reduceat(A.take(self.order, axis=1), self.starts, axis=1)

@@ -5,13 +5,14 @@ With slack s it is ridge regression, W = diag(d) X' (K + s)^{-1} Y, and the resi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.features import FeatureSpace, Loss, SquareLoss
@@ -89,11 +90,15 @@ class SharedCurvature:
     X: Design
     solve: Callable[[Floats], Floats]
 
-    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         Z = X.block(np.arange(X.n_columns)).Z
-        P = Z.T @ self.solve(Z)
+        if sums is None:
+            return (G @ G.T) * (Z.T @ self.solve(Z))
+        M = np.zeros((sums.n_groups, sums.n_groups))
         for g in G.T:
-            yield np.outer(g, g) * P
+            Z_of_groups = sums.of_columns(Z * g)
+            M += Z_of_groups.T @ self.solve(Z_of_groups)
+        return M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         def product(z: Floats) -> Floats:

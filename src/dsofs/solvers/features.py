@@ -14,7 +14,7 @@ taken away. A step costs a product X W or two, so it is linear in the number of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from scipy.optimize import brentq
 
 from dsofs.arrays.design import Design, chunk_samples, cuts, normal_matrix
 from dsofs.arrays.linalg import Factor, factorise, principal
+from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.solvers.point import Inner
 
@@ -190,14 +191,16 @@ class FeatureCurvature:
     rows: Ints
     d: Floats
 
-    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
+        M = np.zeros((len(rows), len(rows)))
         root = np.sqrt(self.d)
         same = np.array_equal(rows, self.rows)
         for g, normal, factor in zip(G.T, self.normals, self.factors, strict=True):
             H = principal(normal.H, rows)
             across = H if same else normal.H.take(rows, 0).take(self.rows, 1)
             T = factor.half_solve((across * root).T)  # in the order that LAPACK works in
-            yield g[:, None] * (H - T.T @ T) * g
+            M += g[:, None] * (H - T.T @ T) * g
+        return M if sums is None else sums.of_columns(sums.of_columns(M).T)
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         """P = D^-1/2 (1 - A^-1) D^-1/2 on the active rows, A = 1 + D^1/2 H D^1/2."""

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.arrays.design import Design
+from dsofs.arrays.design import Design, cuts
 from dsofs.arrays.linalg import Factor
+from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
+from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Floats, Ints
 from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.point import Inner
@@ -49,10 +51,19 @@ class SampleCurvature:
     X: Design
     factors: list[Factor]
 
-    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
-        for j, factor in enumerate(self.factors):
-            T = factor.half_solve(X.samples(factor.index).Z * G[:, j])
-            yield T.T @ T
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
+        def roots(classes: slice) -> Iterator[Floats]:
+            for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
+                Z = X.samples(factor.index).Z * g
+                yield factor.half_solve(Z if sums is None else sums.of_columns(Z))
+
+        size = len(rows) if sums is None else sums.n_groups
+        M = np.zeros((size, size))
+        largest = max(1, *(len(factor.index) for factor in self.factors))
+        for classes in cuts(len(self.factors), max(1, BLOCK_BYTES // (DOUBLE * size * largest))):
+            T = np.concatenate(list(roots(classes)))  # one product for several classes takes half the time
+            M += T.T @ T
+        return M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         def product(z: Floats) -> Floats:

@@ -25,6 +25,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from dsofs.arrays.design import Design
 from dsofs.arrays.linalg import factorise
+from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.point import Point
@@ -97,14 +98,11 @@ class Newton:
 def curvature_matrix(problem: Problem, point: Point, X: Design, rows: Ints, G: Floats, groups: Ints) -> Floats:
     """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X and whose X'B is G, added up within ``groups``."""
     assert point.curvature is not None
-    M = np.zeros((len(rows), len(rows)))
+    sums = None if problem.groups is None else GroupSums.of(np.searchsorted(groups, problem.groups[rows]), len(groups))
+    M = np.zeros((len(groups), len(groups)))
     for columns, curvature in point.curvature:
-        for matrix in curvature.matrices(X, rows, G[:, columns]):
-            M += matrix
-    if problem.groups is None:
-        return M
-    member = problem.groups[rows][:, None] == groups
-    return np.asarray(member.T @ M @ member)
+        M += curvature.matrix(X, rows, G[:, columns], sums)
+    return M
 
 
 def _curvature_product(problem: Problem, point: Point, active: Ints, root: Floats) -> Callable[[Floats], Floats]:

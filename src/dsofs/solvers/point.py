@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from dsofs.arrays.design import Design
+from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 
@@ -19,8 +20,8 @@ class Curvature(Protocol):
     F are the samples on the margin (and, with squared slack, inside it).
     """
 
-    def matrices(self, X: Design, rows: Ints, G: Floats) -> Iterator[Floats]:
-        """diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X, one class after the other."""
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
+        """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X, added up within groups."""
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         """z -> sum_j U_j o P_j (U_j o z) on the active rows, without forming P."""

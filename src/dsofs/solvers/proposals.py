@@ -12,8 +12,8 @@ import numpy as np
 
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.newton import DIRECT, Newton, curvature_matrix
-from dsofs.solvers.nnqp import solve_nnqp
+from dsofs.solvers.bounded import BoundedNewton
+from dsofs.solvers.newton import DIRECT, Newton
 from dsofs.solvers.point import Point
 
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
@@ -22,10 +22,10 @@ FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
+TOGETHER = 384  # up to so many groups, Newton's step is one for those there are and those that return
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
 # A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
 MAX_RETURNS, STAYING = 3, 1e-9
-SHORTEN, LENGTHEN = 0.3, 2.0  # what a failure and a success do to the step with which rows return
 
 
 class Proposals:
@@ -38,8 +38,7 @@ class Proposals:
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
         plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
         self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
-        self.newton = Newton()
-        self.return_length = 1.0
+        self.newton, self.bounded = Newton(), BoundedNewton()
         self.rows_may_leave = True
         self._learn = self._learn_nothing
 
@@ -55,8 +54,8 @@ class Proposals:
             if self.can_return.all():
                 _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
         else:
-            returning = self._with_returning(point, plain, dual_norms)
-            weights = self._by_newton(point, plain) if returning is None else returning
+            bounded = self._bounded(point, plain, dual_norms)
+            weights = self._by_newton(point, plain) if bounded is None else bounded
         if self.rows_may_leave:
             leaving = _leaving(self.problem, point, weights, self.can_return)
             staying = np.maximum(weights, STAYING * weights.max())
@@ -76,20 +75,22 @@ class Proposals:
         self._learn = self.newton.learn
         return weights
 
-    def _with_returning(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
-        if dual_norms is None or point.curvature is None or not self.can_return.any():
+    def _bounded(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
+        """Returning groups, together with those there are if all can leave and there are few."""
+        if point.curvature is None or not self.can_return.any():
             return None
-        back = _returning(point, np.where(self.can_return, dual_norms, 0.0))
-        if not len(back):
+        back = _returning(point, np.where(self.can_return, 0.0 if dual_norms is None else dual_norms, 0.0))
+        groups = np.union1d(np.flatnonzero(point.weights), back)
+        if len(groups) > TOGETHER or not self.can_return.all() or self.problem.terms is not None:
+            groups = back
+        proposal = self.bounded.propose(self.problem, point, groups) if len(groups) else None
+        if proposal is None:
             return None
-        self.returns[back] += 1
-        self._learn = self._learn_return_length
+        self._learn = self.bounded.learn
         weights = plain.copy()
-        weights[back] = self.return_length * _first_weights(self.problem, point, back, dual_norms[back])
+        weights[groups] = proposal
+        self.returns += (weights > 0) & (point.weights == 0)
         return weights
-
-    def _learn_return_length(self, accepted: bool) -> None:
-        self.return_length = min(1.0, LENGTHEN * self.return_length) if accepted else SHORTEN * self.return_length
 
     def _learn_nothing(self, accepted: bool) -> None:
         pass
@@ -131,17 +132,3 @@ def _returning(point: Point, dual_norms: Floats) -> Ints:
     violating = np.flatnonzero((dual_norms > 1) & (point.weights == 0))
     most = max(MIN_RETURNING, int(RETURNING * np.count_nonzero(point.weights)))
     return np.sort(violating[np.argsort(dual_norms[violating])[-most:]])
-
-
-def _first_weights(problem: Problem, point: Point, back: Ints, dual_norms: Floats) -> Floats:
-    """Newton's step from zero for the returning groups, all others fixed: phi's model there is a non-negative QP."""
-    rows = problem.rows_of(back)
-    X = problem.X.take(rows)
-    H = curvature_matrix(problem, point, X, rows, X.tdot(point.B), back)
-    diagonal = H.diagonal()
-    size = np.sqrt(np.maximum(diagonal, np.finfo(np.float64).eps * diagonal.max()))
-    one, gain = np.ones((len(back), 1)), (dual_norms**2 - 1) / (2 * size)
-    try:
-        return solve_nnqp(H / np.outer(size, size), one, gain[:, None]).B[:, 0] / size
-    except np.linalg.LinAlgError:  # singular, and indefinite by rounding: each group by itself
-        return gain / size
