@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from dsofs import DSOSelector
 from dsofs.arrays import Block
+from dsofs.problem import Status
 from dsofs.solvers import solve
 from dsofs.solvers.features import FeatureSpace, Loss, SquareLoss
 from dsofs.solvers.hinge import HingeSpace
@@ -116,3 +117,12 @@ def test_memory_does_not_grow_with_the_square_of_the_samples():
     tracemalloc.stop()
     assert fit.status_ == "converged_with_slack"
     assert peak < limit
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6])
+@pytest.mark.parametrize(("m", "n", "c", "gap"), [(2000, 60, 3, 0.1), (3000, 100, 2, 0.05), (1000, 100, 4, 0.05)])
+def test_dear_slack_comes_near_hard_margins(m, n, c, gap, C):
+    hard = separable_problem(0, m, n, c, gap=gap)
+    soft = solve(hard.with_C(np.full(hard.Y.shape, C)))
+    assert soft.status is Status.CONVERGED
+    assert soft.objective == pytest.approx(solve(hard).objective, rel=1e-3)

@@ -175,7 +175,7 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
         )
     cures = {
         Status.MAX_ITER: "Raise max_iter or tol.",
-        Status.STALLED: "Raise tol, or use solver='joint' if it is not in use.",
+        Status.STALLED: "Raise tol, lower a very large C, or use solver='joint' if it is not in use.",
         Status.ZERO: "Raise C.",
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
     }

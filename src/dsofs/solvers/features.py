@@ -26,7 +26,9 @@ from dsofs.arrays.norms import GroupSums
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.solvers.point import Inner
 
-MAX_NEWTON = 100  # it ends after two to thirty, as soon as no sample changes sides
+MAX_NEWTON = 50  # it ends after two to thirty, as soon as no sample changes sides
+# A price of slack at which it does not is approached from lower ones: s is multiplied by these in turn.
+SOFTENED = (1e6, 1e4, 1e2, 1.0)
 STILL = 1e-13  # relative descent that is rounding
 LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
 
@@ -116,14 +118,19 @@ class FeatureSpace:
     def __init__(self, X: Design, Y: Floats, losses: list[Loss], first_newton: int = MAX_NEWTON) -> None:
         """The first solve takes at most ``first_newton`` steps: where others follow it need not be exact."""
         self.Y, self.losses, self.max_newton = Y, losses, first_newton
-        self.newton_steps = 0  # of the last solve
+        self.newton_steps, self.settled = 0, False  # of the last solve
         self.normals: list[Normal] = []
         for y, loss in zip(Y.T, losses, strict=True):
             self.normals.append(Normal(X, y, loss.slack, self.normals[0] if self.normals else None))
 
-    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from the sides on which the samples were at the end of the step before, and needs no B."""
-        W, T, factors = self._minimise(rows, X, d)
+        try:
+            W, T, factors = self._minimise(rows, X, d)
+            if not self.settled and self.max_newton == MAX_NEWTON:
+                W, T, factors = self._minimise_from_softer(rows, X, d, T)
+        except np.linalg.LinAlgError:
+            return None
         self.max_newton = MAX_NEWTON
         A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
         # X'B without another pass over X.
@@ -161,6 +168,18 @@ class FeatureSpace:
             todo = unsettled
             if not todo:
                 break
+        self.settled = not todo
+        return W, T, factors
+
+    def _minimise_from_softer(self, rows: Ints, X: Design, d: Floats, T: Floats) -> tuple[Floats, Floats, list[Factor]]:
+        now = 1.0
+        for softness in SOFTENED:
+            for j, (loss, normal) in enumerate(zip(self.losses, self.normals, strict=True)):
+                normal.harden(softness / now)
+                loss.slack = normal.slack
+                normal.move(*self._sides(j, T[:, j]))
+            now = softness
+            W, T, factors = self._minimise(rows, X, d)
         return W, T, factors
 
     def _sides(self, j: int, t: Floats) -> tuple[Bools, Floats]:

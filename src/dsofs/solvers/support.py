@@ -32,6 +32,7 @@ class SupportVectors:
         loss = Loss(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
         features = FeatureSpace(X, Y, [loss] * Y.shape[1], first_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
+        assert soft is not None, "with so much slack there is a solution, and floating point finds it"
         self.near = [_near(t, at_most=2 * X.n_columns) for t in (Y * X.dot(soft.W)).T]
         self.first = soft.B
 
