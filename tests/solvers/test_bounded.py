@@ -65,6 +65,16 @@ def test_a_failure_makes_it_cautious_and_successes_bold_again():
     assert length() == first
 
 
+def test_without_curvature_weights_grow_where_they_should():
+    """All multipliers are at their ceiling: phi is linear."""
+    problem = random_problem(0, 20, 60, 3, p=1.0, C=np.full((20, 3), 0.3), loss="hinge")
+    point = point_at(problem, np.full(61, 1e-4))
+    g = problem.norms(point.G)
+    assert (np.abs(point.B) == 0.3).all()
+    proposal = BoundedNewton().propose(problem, point, np.arange(61))
+    np.testing.assert_array_equal(proposal > 1e-4, g > 1)
+
+
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("options", [{}, {"groups": np.arange(301) // 3}, {"C": np.full((40, 3), 10.0)}])
 def test_the_gap_falls_quadratically_in_the_end(seed, options):

@@ -23,7 +23,7 @@ DAMPING = 0.07  # in units of the largest g^2 - 1
 LEAST_DAMPING, MOST_DAMPING = 1e-6, 1.0
 CAUTIOUS, CONFIDENT = 4.0, 0.5  # damping is multiplied by these after a failure and, back to where it was, a success
 EXCHANGES = 3  # so often at most the groups that the model takes below their bound are put there
-TINY = 1e-12  # of the largest: a curvature or a weight that is as good as none
+TINY = 1e-12  # of the largest: a weight that is as good as none
 
 
 class BoundedNewton:
@@ -43,9 +43,10 @@ class BoundedNewton:
             G = X.tdot(point.B)
         M = curvature_matrix(problem, point, X, rows, G, groups)
         d, gain = point.weights[groups], (problem.norms(G, rows)[groups] ** 2 - 1) / 2
-        size = np.sqrt(_sizes(d, gain, M.diagonal()))
+        size = np.sqrt(_sizes(d, gain, M.diagonal(), float(point.weights.max())))
+        damping = self._damping(d, gain) if M.any() else MOST_DAMPING
         M *= np.outer(size, size)
-        M.flat[:: len(M) + 1] += self._damping(d, gain)
+        M.flat[:: len(M) + 1] += damping
         least = SHRINK * d / size
         try:
             return size * (least + _non_negative(M, size * gain + M @ (d / size - least)))
@@ -58,10 +59,11 @@ class BoundedNewton:
         return min(self.caution * max(DAMPING * 2 * float(gain.max()), LEAST_DAMPING), MOST_DAMPING)
 
 
-def _sizes(d: Floats, gain: Floats, curvature: Floats) -> Floats:
-    """The weight of each group or, if that is larger, the one that the model sees for it alone."""
-    sizes = np.maximum(d, gain / np.maximum(curvature, TINY * curvature.max()))
-    return np.maximum(sizes, TINY * sizes.max())
+def _sizes(d: Floats, gain: Floats, curvature: Floats, largest: float) -> Floats:
+    """The weight of each group or, if that is larger, the one that the model sees for it alone, up to the largest."""
+    rise = np.maximum(gain, 0.0)
+    alone = rise / np.maximum(curvature, rise / largest + np.finfo(np.float64).tiny)
+    return np.maximum(np.maximum(d, alone), TINY * largest)
 
 
 def _non_negative(M: Floats, target: Floats) -> Floats:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from dsofs.arrays.design import Block, Design
-from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.linalg import Factor, factorise, principal
 from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.solvers.boxqp import solve_boxqp
 from dsofs.solvers.features import FeatureSpace, Loss
 from dsofs.solvers.gram import SampleCurvature
-from dsofs.solvers.nnqp import PROXIMAL
+from dsofs.solvers.nnqp import PROXIMAL, Matrix
 from dsofs.solvers.point import Inner
 
 # s goes down from 1/C, where a(t) slopes over the whole margin, or from this part of ||x||^2 if that is more
@@ -112,32 +113,48 @@ class HingeSpace(FeatureSpace):
 
 
 class HingeGram:
-    """Some columns of Y with hinge slack, for m <= n: the samples are taken as the rows of L, where K = L L'."""
+    """Some columns of Y with hinge slack, for m <= n: pivoting from the step before or, without one, ``HingeSpace``."""
 
     def __init__(self, Y: Floats, ceiling: Floats) -> None:
         self.Y, self.ceiling = Y, ceiling
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         K = X.gram(d)
-        rho = PROXIMAL * float(np.trace(K)) / len(K)
+        matrix = Matrix.of(K)
+        B = np.zeros_like(self.Y) if B is None else B.copy()
+        factors: list[Factor] = [Factor.empty()] * self.Y.shape[1]
         try:
-            samples = Block(np.tril(factorise(K, rho).L))
+            pivoted = [self._pivot(matrix, j, B, factors) for j in range(self.Y.shape[1])]
+            if not all(pivoted):
+                self._search(K, np.flatnonzero(~np.array(pivoted)), B, factors)
         except np.linalg.LinAlgError:
             return None
-        space = HingeSpace(samples, self.Y, self.ceiling)
-        if B is not None and B.any():
-            for j, b in enumerate(B.T):
-                space.follow(j, np.abs(b), np.ones(len(b)), LEAST_SLACK / space.hinges[j].hardness)
-        B, factors = self.Y * space.multipliers(np.arange(len(K)), samples, np.ones(len(K))), []
-        for j, loss in enumerate(space.hinges):
-            free = np.flatnonzero(loss.sloping())
-            pull = (K @ np.where(loss.sloping(), 0.0, B[:, j]))[free]
-            K_free = K.take(free, 0).take(free, 1)
-            B[free, j], factor = _on_the_margin(K_free, self.Y[free, j] - pull, B[free, j], loss.ceiling[free])
-            factors.append(Factor(free, factor.L))
         price = float(np.sum(self.ceiling * np.maximum(1 - self.Y * (K @ B), 0.0)))
         G = X.tdot(B)
         return Inner(d[:, None] * G, B, G, price, SampleCurvature(X, factors))
+
+    def _pivot(self, matrix: Matrix, j: int, B: Floats, factors: list[Factor]) -> bool:
+        solved = solve_boxqp(matrix, self.Y[:, j], self.ceiling[:, j], B[:, j])
+        if solved is None:
+            return False
+        B[:, j], factors[j] = solved
+        return True
+
+    def _search(self, K: Floats, columns: Ints, B: Floats, factors: list[Factor]) -> None:
+        """By ``HingeSpace``, for which the samples are the rows of L, where K = L L'."""
+        rho = PROXIMAL * float(np.trace(K)) / len(K)
+        samples = Block(np.tril(factorise(K, rho).L))
+        space = HingeSpace(samples, self.Y[:, columns], self.ceiling[:, columns])
+        for k, j in enumerate(columns):
+            if B[:, j].any():
+                space.follow(k, np.abs(B[:, j]), np.ones(len(K)), LEAST_SLACK / space.hinges[k].hardness)
+        B[:, columns] = self.Y[:, columns] * space.multipliers(np.arange(len(K)), samples, np.ones(len(K)))
+        for loss, j in zip(space.hinges, columns, strict=True):
+            free = np.flatnonzero(loss.sloping())
+            pull = (K @ np.where(loss.sloping(), 0.0, B[:, j]))[free]
+            target, ceiling = self.Y[free, j] - pull, self.ceiling[free, j]
+            B[free, j], factor = _on_the_margin(principal(K, free), target, B[free, j], ceiling)
+            factors[j] = Factor(free, factor.L)
 
 
 def _on_the_margin(K: Floats, target: Floats, b: Floats, ceiling: Floats) -> tuple[Floats, Factor]:

@@ -41,7 +41,7 @@ def solve_nnqp(K: Floats, Y: Floats, Q: Floats, B: Floats | None = None, slack: 
 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
-    matrix = _Matrix.of(K)
+    matrix = Matrix.of(K)
     B = np.zeros_like(Y) if B is None else B.copy()
     factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
     room = K.size + BLOCK_BYTES // DOUBLE
@@ -70,7 +70,7 @@ def _excess(K: Floats, Y: Floats, Q: Floats, B: Floats, slack: Floats | None) ->
 
 
 @dataclass(frozen=True)
-class _Matrix:
+class Matrix:
     """K, with what depends on K alone and is the same for all classes."""
 
     K: Floats
@@ -78,12 +78,12 @@ class _Matrix:
     rounding: float  # what rounding can put into an entry of K @ b, for the largest entry of b
 
     @classmethod
-    def of(cls, K: Floats) -> _Matrix:
+    def of(cls, K: Floats) -> Matrix:
         diagonal = K.diagonal()
         return cls(K, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
 
 
-def _proximal_step(matrix: _Matrix, y: Floats, q: Floats, b: Floats, ridge: Floats | float) -> tuple[Floats, Factor]:
+def _proximal_step(matrix: Matrix, y: Floats, q: Floats, b: Floats, ridge: Floats | float) -> tuple[Floats, Factor]:
     passive = y * b > 0
     if not passive.any():
         passive[:] = True
@@ -91,7 +91,7 @@ def _proximal_step(matrix: _Matrix, y: Floats, q: Floats, b: Floats, ridge: Floa
     return y * np.maximum(y * b, 0.0), factor
 
 
-def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats | float, passive: Bools) -> tuple[Floats, Factor]:
+def _pivot(matrix: Matrix, y: Floats, target: Floats, ridge: Floats | float, passive: Bools) -> tuple[Floats, Factor]:
     """Exchange the samples on the wrong side until none is: (K + ridge) b = target on the passive set, b = 0 off it.
 
     All of them at once while that helps; NNLS, which always ends, if it does not.
@@ -113,7 +113,7 @@ def _pivot(matrix: _Matrix, y: Floats, target: Floats, ridge: Floats | float, pa
     return _by_nnls(matrix.K, y, target, ridge)
 
 
-def _wrong_side(matrix: _Matrix, y: Floats, b: Floats, target: Floats, passive: Ints) -> Bools | None:
+def _wrong_side(matrix: Matrix, y: Floats, b: Floats, target: Floats, passive: Ints) -> Bools | None:
     """Passive samples whose multiplier is negative, others whose margin is too small; None if there are none."""
     side = matrix.K @ b - target
     side[passive] = b[passive]
