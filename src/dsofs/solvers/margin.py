@@ -47,7 +47,7 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     X, Y, C = problem.X, problem.Y, problem.C
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
     hinge = problem.loss == "hinge"
-    tall = X.n_samples > max(X.n_columns, 0 if hinge else FEW_SAMPLES)
+    tall = X.n_samples > max(X.n_columns, FEW_SAMPLES)
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
     if not tall and not (hinge and len(soft)):
         return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack))]
