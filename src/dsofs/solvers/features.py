@@ -173,14 +173,21 @@ class FeatureSpace:
 
     def _minimise_from_softer(self, rows: Ints, X: Design, d: Floats, T: Floats) -> tuple[Floats, Floats, list[Factor]]:
         now = 1.0
-        for softness in SOFTENED:
-            for j, (loss, normal) in enumerate(zip(self.losses, self.normals, strict=True)):
-                normal.harden(softness / now)
-                loss.slack = normal.slack
-                normal.move(*self._sides(j, T[:, j]))
-            now = softness
-            W, T, factors = self._minimise(rows, X, d)
+        try:
+            for softness in SOFTENED:
+                self._multiply_slack(softness / now, T)
+                now = softness
+                W, T, factors = self._minimise(rows, X, d)
+        finally:
+            if now != 1:  # interrupted
+                self._multiply_slack(1 / now, T)
         return W, T, factors
+
+    def _multiply_slack(self, factor: float, T: Floats) -> None:
+        for j, (loss, normal) in enumerate(zip(self.losses, self.normals, strict=True)):
+            normal.harden(factor)
+            loss.slack = normal.slack
+            normal.move(*self._sides(j, T[:, j]))
 
     def _sides(self, j: int, t: Floats) -> tuple[Bools, Floats]:
         free = self.losses[j].free(t)

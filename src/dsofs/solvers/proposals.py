@@ -76,13 +76,13 @@ class Proposals:
         return weights
 
     def _bounded(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
-        """Returning groups, together with those there are if all can leave and there are few."""
+        """A step for the groups that return, and at once for those there are if they are few and all can leave."""
         if point.curvature is None or not self.can_return.any():
             return None
-        back = _returning(point, np.where(self.can_return, 0.0 if dual_norms is None else dual_norms, 0.0))
-        groups = np.union1d(np.flatnonzero(point.weights), back)
-        if len(groups) > TOGETHER or not self.can_return.all() or self.problem.terms is not None:
-            groups = back
+        groups = back = _returning(point, self.can_return, dual_norms)
+        if self.can_return.all() and self.problem.terms is None:  # residuals leave by the dozen, and come back so
+            present = np.flatnonzero(point.weights)
+            groups = np.union1d(present, back) if len(present) + len(back) <= TOGETHER else back
         proposal = self.bounded.propose(self.problem, point, groups) if len(groups) else None
         if proposal is None:
             return None
@@ -127,8 +127,10 @@ def _norms_for(weights: Floats, p: Floats) -> Floats:
     return norms
 
 
-def _returning(point: Point, dual_norms: Floats) -> Ints:
-    """The groups outside the working set that violate the dual constraint most."""
-    violating = np.flatnonzero((dual_norms > 1) & (point.weights == 0))
+def _returning(point: Point, can_return: Bools, dual_norms: Floats | None) -> Ints:
+    """The groups outside the working set that violate the dual constraint most; none where it was not looked at."""
+    if dual_norms is None:
+        return np.empty(0, dtype=np.intp)
+    violating = np.flatnonzero((dual_norms > 1) & (point.weights == 0) & can_return)
     most = max(MIN_RETURNING, int(RETURNING * np.count_nonzero(point.weights)))
     return np.sort(violating[np.argsort(dual_norms[violating])[-most:]])
