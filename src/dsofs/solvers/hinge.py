@@ -113,7 +113,7 @@ class HingeSpace(FeatureSpace):
 
 
 class HingeGram:
-    """Some columns of Y with hinge slack, for m <= n: pivoting from the step before or, without one, ``HingeSpace``."""
+    """Some columns of Y with hinge slack, by their m x m matrix: pivoting, and ``HingeSpace`` where that does not end."""
 
     def __init__(self, Y: Floats, ceiling: Floats) -> None:
         self.Y, self.ceiling = Y, ceiling
