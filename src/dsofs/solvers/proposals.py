@@ -22,7 +22,9 @@ FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
-TOGETHER = 384  # up to so many groups, Newton's step is one for those there are and those that return
+# Up to so many groups, Newton's step is one for those there are and those that return: at the least and at the most, and
+# in between as long as that costs no more than conjugate gradients would, in units of the root of the entries of Y.
+FEW_TOGETHER, MANY_TOGETHER, TOGETHER = 256, 512, 11
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
 # A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
 MAX_RETURNS, STAYING = 3, 1e-9
@@ -39,6 +41,7 @@ class Proposals:
         plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
         self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
         self.newton, self.bounded = Newton(), BoundedNewton()
+        self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
         self.rows_may_leave = True
         self._learn = self._learn_nothing
 
@@ -82,7 +85,7 @@ class Proposals:
         groups = back = _returning(point, self.can_return, dual_norms)
         if self.can_return.all() and self.problem.terms is None:  # residuals leave by the dozen, and come back so
             present = np.flatnonzero(point.weights)
-            groups = np.union1d(present, back) if len(present) + len(back) <= TOGETHER else back
+            groups = np.union1d(present, back) if len(present) + len(back) <= self.together else back
         proposal = self.bounded.propose(self.problem, point, groups) if len(groups) else None
         if proposal is None:
             return None
