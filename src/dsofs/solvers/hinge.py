@@ -113,7 +113,7 @@ class HingeSpace(FeatureSpace):
 
 
 class HingeGram:
-    """Some columns of Y with hinge slack, by their m x m matrix: pivoting, and ``HingeSpace`` where that does not end."""
+    """Some columns of Y with hinge slack, by their m x m matrix: pivoting or, if that does not end, ``HingeSpace``."""
 
     def __init__(self, Y: Floats, ceiling: Floats) -> None:
         self.Y, self.ceiling = Y, ceiling

@@ -22,8 +22,8 @@ FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
-# Up to so many groups, Newton's step is one for those there are and those that return: at the least and at the most, and
-# in between as long as that costs no more than conjugate gradients would, in units of the root of the entries of Y.
+# Up to so many groups, Newton's step is one for those there are and those that return. At the least, at the most, and
+# in between while that costs no more than conjugate gradients would, in units of the root of the entries of Y.
 FEW_TOGETHER, MANY_TOGETHER, TOGETHER = 256, 512, 11
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
 # A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
