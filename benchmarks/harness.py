@@ -94,8 +94,11 @@ def write_table(
     rows: Sequence[Row] | None = None,
 ) -> None:
     """A Markdown table, with what it was measured on; ``rows`` are those of the study unless given."""
-    measured = (rows or rows_of(study))[-1].versions
-    where = ", ".join(f"{name} {value}" for name, value in sorted(measured.items()))
+    measured = [row.versions for row in rows or rows_of(study)]
+    where = ", ".join(
+        f"{name} {' and '.join(dict.fromkeys(versions[name] for versions in measured if name in versions))}"
+        for name in sorted(measured[-1])
+    )
     body = ["| " + " | ".join(map(str, line)) + " |" for line in lines]
     text = [f"# {title}", "", notes, "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header), *body]
     with atomic_write(RESULTS / f"{study}.md") as file:

@@ -199,7 +199,7 @@ def draw_ratios(study: str, rows: list[Row]) -> None:
         ["", *names],
         lines,
         "Our seconds, and the time of others over ours; -: failed, or not run after it was too slow on smaller data.",
-        rows,
+        [row for row in rows if row.data in names],
     )
 
 
