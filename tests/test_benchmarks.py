@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_the_alternation_rests_where_ours_does(classes):
 
     X, y = synthetic(classes, 20, 60, classes)
     Z, Y = np.column_stack([X, np.ones(len(X))]), one_versus_rest(y, classes)
-    objective, steps = alternation.alternate(Z, Y, multipliers)
+    objective, steps = alternation.alternate(Z, Y, partial(alternation.by_multipliers, multipliers))
     ours = solve(Problem(Block(Z), Y, 1.0), "alternating", max_iter=1000)
     assert objective == pytest.approx(ours.objective, rel=1e-6)
     assert steps == pytest.approx(ours.n_iter, abs=2)
