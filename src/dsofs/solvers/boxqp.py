@@ -15,7 +15,7 @@ from dsofs.arrays.types import Bools, Floats
 from dsofs.solvers.nnqp import KKT_TOL, MAX_PROXIMAL_STEPS, STAGNANT, ZERO, Matrix
 
 MAX_EXCHANGES = 60  # two to ten, as a rule
-REFINEMENTS = 2
+REFINEMENTS = 3
 WORST = 0.5  # of the largest push: only samples pushed so hard change their state once all at once does not help
 
 
@@ -30,7 +30,16 @@ def solve_boxqp(matrix: Matrix, y: Floats, ceiling: Floats, b: Floats) -> tuple[
         last, residual = residual, _residual(matrix.K, y, ceiling, b)
         if residual <= KKT_TOL or residual > STAGNANT * last:
             break
-    return _refined(matrix.K, y, ceiling, b, factor), factor
+    return with_exact_margins(matrix.K, y, ceiling, b, factor), factor
+
+
+def with_exact_margins(K: Floats, y: Floats, ceiling: Floats, b: Floats, factor: Factor) -> Floats:
+    """Margins of 1 to the last digit, since C multiplies what is missing; b as it was if that leaves 0 or C."""
+    exact = b.copy()
+    for _ in range(REFINEMENTS):
+        exact[factor.index] += factor.solve((y - K @ exact)[factor.index])
+    a = y * exact
+    return exact if ((a >= 0) & (a <= ceiling)).all() else b
 
 
 def _pivot(matrix: Matrix, y: Floats, target: Floats, ceiling: Floats, b: Floats) -> tuple[Floats, Factor] | None:
@@ -38,7 +47,7 @@ def _pivot(matrix: Matrix, y: Floats, target: Floats, ceiling: Floats, b: Floats
     inside, free = y * b >= ceiling, (y * b > 0) & (y * b < ceiling)
     if not (free.any() or inside.any()):
         free[:] = True
-    fewest: int = len(y) + 1
+    fewest = len(y) + 1
     for _ in range(MAX_EXCHANGES):
         b = np.where(inside, y * ceiling, 0.0)
         factor = factorise(matrix.K, matrix.rho, free)
@@ -69,12 +78,3 @@ def _residual(K: Floats, y: Floats, ceiling: Floats, b: Floats) -> float:
     """The largest violation of the optimality conditions, in units of the margin."""
     a, excess = y * b, y * (K @ b) - 1
     return float(np.max(np.where(a <= 0, -excess, np.where(a >= ceiling, excess, np.abs(excess)))))
-
-
-def _refined(K: Floats, y: Floats, ceiling: Floats, b: Floats, factor: Factor) -> Floats:
-    """Margins of 1 to the last digit, as the price of slack multiplies what is missing; b if that leaves 0 or C."""
-    exact = b.copy()
-    for _ in range(REFINEMENTS):
-        exact[factor.index] += factor.solve((y - K @ exact)[factor.index])
-    a = y * exact
-    return exact if ((a >= 0) & (a <= ceiling)).all() else b

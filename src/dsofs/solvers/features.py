@@ -87,7 +87,7 @@ class Normal:
     def _factor(self, rows: Ints, root: Floats) -> Factor:
         return factorise(root[:, None] * principal(self.H, rows) * root, 1.0)
 
-    def harden(self, factor: float) -> None:
+    def multiply_slack(self, factor: float) -> None:
         """Multiply s of all samples; h follows with the next move."""
         self.slack, self.H = factor * self.slack, self.H / factor
 
@@ -175,19 +175,23 @@ class FeatureSpace:
         now = 1.0
         try:
             for softness in SOFTENED:
-                self._multiply_slack(softness / now, T)
+                self._multiply_all_slack(softness / now, T)
                 now = softness
                 W, T, factors = self._minimise(rows, X, d)
         finally:
             if now != 1:  # interrupted
-                self._multiply_slack(1 / now, T)
+                self._multiply_all_slack(1 / now, T)
         return W, T, factors
 
-    def _multiply_slack(self, factor: float, T: Floats) -> None:
-        for j, (loss, normal) in enumerate(zip(self.losses, self.normals, strict=True)):
-            normal.harden(factor)
-            loss.slack = normal.slack
-            normal.move(*self._sides(j, T[:, j]))
+    def _multiply_all_slack(self, factor: float, T: Floats) -> None:
+        for j, t in enumerate(T.T):
+            self.multiply_slack(j, factor, t)
+
+    def multiply_slack(self, j: int, factor: float, t: Floats) -> None:
+        """Make the slack of a loss cheaper or dearer, the samples being on the sides that t says."""
+        self.losses[j].slack = factor * self.losses[j].slack
+        self.normals[j].multiply_slack(factor)
+        self.normals[j].move(*self._sides(j, t))
 
     def _sides(self, j: int, t: Floats) -> tuple[Bools, Floats]:
         free = self.losses[j].free(t)

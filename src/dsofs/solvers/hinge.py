@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from dsofs.arrays.design import Block, Design
-from dsofs.arrays.linalg import Factor, factorise, principal
+from dsofs.arrays.linalg import Factor, factorise
 from dsofs.arrays.types import Bools, Floats, Ints
-from dsofs.solvers.boxqp import solve_boxqp
+from dsofs.solvers.boxqp import solve_boxqp, with_exact_margins
 from dsofs.solvers.features import FeatureSpace, Loss
 from dsofs.solvers.gram import SampleCurvature
 from dsofs.solvers.nnqp import PROXIMAL, Matrix
@@ -106,10 +106,8 @@ class HingeSpace(FeatureSpace):
 
     def follow(self, j: int, a: Floats, t: Floats, harden: float) -> None:
         """Let the center of a loss follow a, and make s smaller."""
-        loss, normal = self.hinges[j], self.normals[j]
-        loss.center, loss.slack = a, harden * loss.slack
-        normal.harden(harden)
-        normal.move(*self._sides(j, t))
+        self.hinges[j].center = a
+        self.multiply_slack(j, harden, t)
 
 
 class HingeGram:
@@ -126,7 +124,7 @@ class HingeGram:
         try:
             pivoted = [self._pivot(matrix, j, B, factors) for j in range(self.Y.shape[1])]
             if not all(pivoted):
-                self._search(K, np.flatnonzero(~np.array(pivoted)), B, factors)
+                self._search(matrix, np.flatnonzero(~np.array(pivoted)), B, factors)
         except np.linalg.LinAlgError:
             return None
         price = float(np.sum(self.ceiling * np.maximum(1 - self.Y * (K @ B), 0.0)))
@@ -140,21 +138,18 @@ class HingeGram:
         B[:, j], factors[j] = solved
         return True
 
-    def _search(self, K: Floats, columns: Ints, B: Floats, factors: list[Factor]) -> None:
+    def _search(self, matrix: Matrix, columns: Ints, B: Floats, factors: list[Factor]) -> None:
         """By ``HingeSpace``, for which the samples are the rows of L, where K = L L'."""
-        rho = PROXIMAL * float(np.trace(K)) / len(K)
-        samples = Block(np.tril(factorise(K, rho).L))
+        K = matrix.K
+        samples = Block(np.tril(factorise(K, matrix.rho).L))
         space = HingeSpace(samples, self.Y[:, columns], self.ceiling[:, columns])
         for k, j in enumerate(columns):
             if B[:, j].any():
                 space.follow(k, np.abs(B[:, j]), np.ones(len(K)), LEAST_SLACK / space.hinges[k].hardness)
         B[:, columns] = self.Y[:, columns] * space.multipliers(np.arange(len(K)), samples, np.ones(len(K)))
         for loss, j in zip(space.hinges, columns, strict=True):
-            free = np.flatnonzero(loss.sloping())
-            pull = (K @ np.where(loss.sloping(), 0.0, B[:, j]))[free]
-            target, ceiling = self.Y[free, j] - pull, self.ceiling[free, j]
-            B[free, j], factor = _on_the_margin(principal(K, free), target, B[free, j], ceiling)
-            factors[j] = Factor(free, factor.L)
+            factors[j] = factorise(K, matrix.rho, loss.sloping())
+            B[:, j] = with_exact_margins(K, self.Y[:, j], loss.ceiling, B[:, j], factors[j])
 
 
 def _on_the_margin(K: Floats, target: Floats, b: Floats, ceiling: Floats) -> tuple[Floats, Factor]:
