@@ -111,6 +111,35 @@ def test_a_column_that_varies_by_rounding_only_is_constant():
     assert moments(column[:, None]).constant.all()
 
 
+@pytest.mark.parametrize("value", [0.1, 0.3, 37.2, -1e5 / 3])
+@pytest.mark.parametrize("shape", [(300, 300), (5000, 3), (100_000, 2)])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_constant_column_is_constant_however_many_samples_there_are(value, shape, kind):
+    """The sum of many equal numbers is rounded, so their mean is off, and they seem to vary."""
+    X = np.random.default_rng(0).normal(size=shape).astype(kind)
+    X[:, 0] = value
+    assert list(np.flatnonzero(moments(X).constant)) == [0]
+
+
+def test_moments_are_right_to_the_last_digits_far_from_zero():
+    column = 1e6 + np.random.default_rng(0).normal(size=(200_000, 1))
+    stats = moments(column)
+    shifted = column - 1e6  # exact
+    np.testing.assert_allclose(stats.mean - 1e6, shifted.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(stats.scale, shifted.std(axis=0), rtol=1e-12)
+
+
+def test_a_sparse_column_far_from_zero_costs_no_digits(X, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_BYTES", 1)
+    X = X.copy()
+    X[:, 0] += 1e7
+    stats = moments(X)
+    d = np.random.default_rng(1).random(np.count_nonzero(~stats.constant))
+    Z = as_design(X, stats, standardize=True, bias=False).materialise().Z
+    K = as_design(sparse.csc_array(X), moments(sparse.csc_array(X)), standardize=True, bias=False).gram(d)
+    np.testing.assert_allclose(K, (Z * d) @ Z.T, atol=1e-6)
+
+
 def test_block_follows_the_array_api(X):
     Z = standardised(np.delete(X, [5, 9], axis=1))
     block, strict = Block(Z), Block(array_api_strict.asarray(Z))

@@ -10,12 +10,11 @@ from operator import itemgetter
 import numpy as np
 
 from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces, tiles
-from dsofs.arrays.standard import Moments, StandardDesign
+from dsofs.arrays.standard import FAR_FROM_ZERO, Moments, StandardDesign
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Squares and sums of numbers in this range neither over- nor underflow.
 SAFE = 1e-100, 1e100
-FAR_FROM_ZERO = 1e3  # a mean of so many standard deviations costs a product three of its sixteen digits
 
 
 def dense_moments(X: AnyArray) -> Moments:
@@ -30,20 +29,27 @@ def dense_moments(X: AnyArray) -> Moments:
 
 def _scaled_moments(pieces: list[AnyArray], m: int) -> tuple[Floats, Floats, Floats]:
     """The largest value of each column, and the mean and variance of ``column / largest``."""
-    largest = np.max([np.maximum(piece.max(axis=0), -piece.min(axis=0).astype(np.float64)) for piece in pieces], axis=0)
+    highest = np.max([piece.max(axis=0) for piece in pieces], axis=0).astype(np.float64)
+    lowest = np.min([piece.min(axis=0) for piece in pieces], axis=0).astype(np.float64)
+    largest = np.maximum(highest, -lowest)
     unit = np.where(largest == 0, 1.0, largest)
-    if SAFE[0] < unit.min() and unit.max() < SAFE[1]:
-        mean = np.sum([piece.sum(axis=0, dtype=np.float64) for piece in pieces], axis=0) / m
-        variance = np.sum([_squares(piece, mean) for piece in pieces], axis=0) / m
-        return largest, mean / unit, variance / unit**2
-    mean = np.sum([(piece / unit).sum(axis=0) for piece in pieces], axis=0) / m
-    return largest, mean, np.sum([_squares(piece / unit, mean) for piece in pieces], axis=0) / m
+    safe = SAFE[0] < unit.min() and unit.max() < SAFE[1]
+    before, after = (1.0, unit) if safe else (unit, 1.0)  # dividing afterwards takes less time
+    mean = np.sum([_divided(piece, before).sum(axis=0, dtype=np.float64) for piece in pieces], axis=0) / m
+    # Long sums are not exact: what is left of the deviations corrects the mean, and with it the variance.
+    rest, squares = np.sum([_deviations(_divided(piece, before), mean) for piece in pieces], axis=0) / m
+    variance = np.where(highest == lowest, 0.0, squares - rest**2)
+    return largest, (mean + rest) / after, variance / np.square(after)
 
 
-def _squares(piece: AnyArray, mean: Floats) -> Floats:
-    """Sum of the squared deviations of each column."""
+def _divided(piece: AnyArray, unit: Floats | float) -> AnyArray:
+    return piece if isinstance(unit, float) else piece / unit
+
+
+def _deviations(piece: AnyArray, mean: Floats) -> Floats:
+    """For each column the sum of the deviations, and that of their squares."""
     deviation = np.subtract(piece, mean, dtype=np.float64)
-    return np.asarray(np.einsum("ij,ij->j", deviation, deviation))
+    return np.stack([deviation.sum(axis=0), np.einsum("ij,ij->j", deviation, deviation)])
 
 
 class DenseDesign(StandardDesign):

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.design import Block
-from dsofs.arrays.standard import Moments, StandardDesign
+from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces
+from dsofs.arrays.standard import FAR_FROM_ZERO, Moments, StandardDesign
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 
@@ -47,11 +47,20 @@ class SparseDesign(StandardDesign):
         return Block(Z)
 
     def _gram(self, d: Floats) -> Floats:
+        if np.abs(self._shift).max(initial=0.0) >= FAR_FROM_ZERO:
+            return self._gram_of_dense_pieces(d)
         root = self._scaled.multiply(np.sqrt(d)).tocsr()
         K = (root @ root.T).toarray()
         u = self._scaled @ (d * self._shift)
         K -= u[:, None] + u
         return K + float(d @ self._shift**2)
+
+    def _gram_of_dense_pieces(self, d: Floats) -> Floats:
+        """For columns far from zero, whose correction would cancel what it corrects."""
+        columns = np.arange(len(self.kept))
+        parts = cuts(len(columns), chunk_columns(self.n_samples))
+        pieces = (self.block(columns[part]).Z * np.sqrt(d[part]) for part in parts)
+        return gram_of_pieces(pieces, self.n_samples, len(columns))
 
     def _dot(self, W: Floats) -> Floats:
         return np.asarray(self._scaled @ W - self._shift @ W)

@@ -1,4 +1,4 @@
-"""Standardised columns of a user's X: the scaling is folded into the algebra and X itself is never copied."""
+"""Standardised columns of a user's X: the scaling is folded into the algebra, and dense X is never copied."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # A column whose deviation is at the level of rounding, relative to its largest value, holds no information.
 CONSTANT = 10 * np.finfo(np.float64).eps
+FAR_FROM_ZERO = 1e3  # a mean of so many standard deviations costs a product three of its sixteen digits
 
 
 @dataclass(frozen=True)
