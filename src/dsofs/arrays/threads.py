@@ -1,21 +1,23 @@
 """Threads: those of BLAS, one for the many small solves of a fit, all of them for a big product; and a team of our own.
 
 NumPy and SciPy carry a BLAS each, and their thread pools spin against one another during small solves. The limit is
-process-wide; threadpoolctl (from 3.8) lets the thread that set it first keep it, so concurrent fits do not fight.
+process-wide. Of fits in several threads one sets it, and lifts it when it ends; the others leave it alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
 from dsofs.arrays.types import Floats
 
+_limited = Lock()  # held by the thread that has set the limit
 _outside: ContextVar[int | None] = ContextVar("threads outside of single_threaded", default=None)
 
 
@@ -27,20 +29,25 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Limit BLAS to one thread for the time of the block."""
-    libraries = _controller().select(user_api="blas").lib_controllers
-    token = _outside.set(max((library.num_threads for library in libraries), default=None))
+    """Limit BLAS to one thread for the time of the block, unless that has been done."""
+    if not _limited.acquire(blocking=False):
+        yield
+        return
     try:
+        libraries = _controller().select(user_api="blas").lib_controllers
+        _outside.set(max((library.num_threads for library in libraries), default=None))
         with _controller().limit(limits=1, user_api="blas"):
             yield
     finally:
-        _outside.reset(token)
+        _outside.set(None)
+        _limited.release()
 
 
 @contextmanager
 def all_threads() -> Iterator[None]:
-    """Inside ``single_threaded``: the threads there were outside, for one big product."""
-    with _controller().limit(limits=_outside.get(), user_api="blas"):
+    """In the thread that set the limit: the threads there were outside, for one big product."""
+    outside = _outside.get()
+    with nullcontext() if outside is None else _controller().limit(limits=outside, user_api="blas"):
         yield
 
 
