@@ -176,20 +176,24 @@ def column_name(estimator: BaseEstimator, index: int) -> str:
 
 def _explain_text(estimator: BaseEstimator, X: AnyArray, error: Exception) -> None:
     """If X could not be read because a column holds text, say which one and what it holds."""
-    if sparse.issparse(X) or getattr(X, "ndim", 2) != 2:
+    if sparse.issparse(X) or getattr(X, "ndim", 2) != 2 or _holds_numbers(X):
         return
     table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
     if getattr(table, "ndim", 2) != 2:
         return
     names = list(table.columns) if hasattr(table, "columns") else range(table.shape[1])
     for name in names:
-        values = np.asarray(table[name] if hasattr(table, "columns") else table[:, name], dtype=object)
-        for value in values:
+        values = np.asarray(table[name] if hasattr(table, "columns") else table[:, name])
+        for value in () if _holds_numbers(values) else values:
             if isinstance(value, str) and not _reads_as_number(value):
                 raise ValueError(
                     f"{type(estimator).__name__} needs numbers, and column {name!r} of X holds text ({value!r}). "
                     "Encode it or leave it out."
                 ) from error
+
+
+def _holds_numbers(values: AnyArray) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in "biufc"
 
 
 def _reads_as_number(text: str) -> bool:
