@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dsofs.arrays.design import Design, chunk_columns, cuts
 from dsofs.arrays.types import Floats, Ints
 
 
@@ -43,13 +44,30 @@ class GroupSums:
     """Adds up the columns of each group."""
 
     order: Ints  # of the columns, group by group
-    starts: Ints
+    labels: Ints  # their groups, in that order
     n_groups: int
 
     @classmethod
     def of(cls, groups: Ints, n_groups: int) -> GroupSums:
         """``groups``: that of every column; each of them has at least one."""
-        return cls(np.argsort(groups, kind="stable"), np.searchsorted(np.sort(groups), np.arange(n_groups)), n_groups)
+        order = np.argsort(groups, kind="stable")
+        return cls(order, groups[order], n_groups)
 
     def of_columns(self, A: Floats) -> Floats:
-        return np.add.reduceat(A.take(self.order, axis=1), self.starts, axis=1)
+        return np.add.reduceat(A.take(self.order, axis=1), _starts(self.labels), axis=1)
+
+    def of_design(self, X: Design, samples: Ints, g: Floats) -> Floats:
+        """Of the columns of X times g, for some samples: a few columns at a time, as few groups may have many."""
+        sums = np.zeros((len(samples), self.n_groups))
+        for part in cuts(len(self.order), chunk_columns(X.n_samples)):
+            columns, place = np.unique(self.order[part], return_inverse=True)
+            labels = self.labels[part]
+            starts = _starts(labels)
+            Z = X.block(columns).Z.take(samples, axis=0) * g[columns]
+            sums[:, labels[starts]] += np.add.reduceat(Z.take(place, axis=1), starts, axis=1)
+        return sums
+
+
+def _starts(labels: Ints) -> Ints:
+    """Where each run of equal labels begins."""
+    return np.flatnonzero(np.diff(labels, prepend=-1))

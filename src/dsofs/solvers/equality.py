@@ -72,7 +72,11 @@ class GramEqualities:
         rho = PROXIMAL * float(np.trace(K)) / len(K)
         if self.slack is None:
             return [factorise(K, rho)] * self.Y.shape[1]
-        return [factorise(K, rho + slack) for slack in self.slack.T]
+        factors: list[Factor] = []
+        for slack in self.slack.T:  # as a rule the same for all
+            same = factors and np.array_equal(slack, self.slack[:, 0])
+            factors.append(factors[0] if same else factorise(K, rho + slack))
+        return factors
 
     def _solve(self, factors: list[Factor], R: Floats) -> Floats:
         if self.slack is None:
@@ -91,13 +95,13 @@ class SharedCurvature:
     solve: Callable[[Floats], Floats]
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        Z = X.block(np.arange(X.n_columns)).Z
         if sums is None:
+            Z = X.block(np.arange(X.n_columns)).Z
             return (G @ G.T) * (Z.T @ self.solve(Z))
         M = np.zeros((sums.n_groups, sums.n_groups))
         for g in G.T:
-            Z_of_groups = sums.of_columns(Z * g)
-            M += Z_of_groups.T @ self.solve(Z_of_groups)
+            Z = sums.of_design(X, np.arange(X.n_samples), g)
+            M += Z.T @ self.solve(Z)
         return M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:

@@ -54,8 +54,9 @@ class SampleCurvature:
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         def roots(classes: slice) -> Iterator[Floats]:
             for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
-                Z = X.samples(factor.index).Z * g
-                yield factor.half_solve(Z if sums is None else sums.of_columns(Z))
+                yield factor.half_solve(
+                    X.samples(factor.index).Z * g if sums is None else sums.of_design(X, factor.index, g)
+                )
 
         size = len(rows) if sums is None else sums.n_groups
         M = np.zeros((size, size))
