@@ -205,6 +205,28 @@ def test_a_price_that_leaves_nothing_is_told():
         assert RFSSelector(lam=1e3, p=0.5).fit(*random_data(0)).status_ == "zero"
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
+@pytest.mark.parametrize("n", [5, 300])
+def test_a_rare_class_is_certified_too(seed, share, n):
+    """The bias alone fits most samples exactly: their multipliers are not unique, and not all of them certify it."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(120) < share).astype(int)
+    X = rng.normal(size=(120, n)) + 0.5 * y[:, None]
+    fit = RFSSelector(3).fit(X, y)
+    assert fit.status_ == "converged"
+    assert fit.duality_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_targets_that_fit_exactly_but_for_outliers_are_certified(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 100))
+    target = X[:, :3].sum(axis=1)
+    target[:6] += 10
+    assert RFSSelector(3, lam=0.1, task="regression").fit(X, target).status_ == "converged"
+
+
 def test_too_few_steps_are_told():
     with pytest.warns(ConvergenceWarning, match=r"max_iter was reached.* after 2 steps: duality gap .*Raise max_iter"):
         assert RFSSelector(max_iter=2, tol=1e-9).fit(*random_data(0)).status_ == "max_iter"

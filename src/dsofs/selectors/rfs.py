@@ -61,9 +61,9 @@ class RFSSelector(RankedSelector):
         Power of the norms of the residuals. Smaller values give way to outliers.
     task : {"classification", "regression"}, default="classification"
         "regression" is for a y of numbers, in one column or several. Never guessed from y.
-    ranking : {"norm", "survival"}, default="norm"
+    ranking : {"norm", "survival", "forward"}, default="norm"
         How features are ranked: by the norm of their weights, as published (and those at zero by how long they lasted
-        in the iteration), or by how long they lasted.
+        in the iteration), by how long they lasted, or those that are left at the end by forward selection.
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
@@ -168,7 +168,7 @@ class RFSSelector(RankedSelector):
         publish_solution(self, design, solution, convex)
         self.intercept_ += Y_mean
         self.scores_, self.ranking_ = rank_features(
-            Problem(Z, Y, p), solution, self.ranking, design.kept, self.n_features_in_
+            Problem(Z, Y, p, bias=self.fit_intercept), solution, self.ranking, design.kept, self.n_features_in_
         )
         return self
 

@@ -27,8 +27,9 @@ from dsofs.arrays.design import Block, Design
 from dsofs.arrays.residuals import WithResiduals
 from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import Floats
-from dsofs.problem import Problem, Solution, Terms
+from dsofs.problem import Problem, Solution, Status, Terms
 from dsofs.solvers.equality import EqualityStep
+from dsofs.solvers.multipliers import with_best_multipliers
 from dsofs.solvers.point import plain_weights
 from dsofs.solvers.residuals import ResidualSpace
 from dsofs.solvers.reweight import reweight
@@ -72,6 +73,8 @@ def minimise_terms(
     with single_threaded():
         solution = reweight(problem, step, tol=tol, max_iter=max_iter, weights=plain_weights(sizes, problem.p))
     assert solution is not None, "residuals take up whatever Z does not"
+    if solution.status is Status.STALLED:
+        solution = with_best_multipliers(problem, solution, tol)
     solution = _without_residuals(solution, A.n_columns, unit, price)
     if verbose:
         print(solution.history)
