@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from dsofs.arrays.design import Design
-from dsofs.arrays.norms import group_norms
+from dsofs.arrays.norms import group_norms, row_norms
 from dsofs.arrays.types import Bools, Floats, Ints
 
+SUPPORT = 1e-6  # rows below this part of the largest are on their way out and not part of the support
 ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
 
 
@@ -50,7 +51,7 @@ class Problem:
         subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y + xi   (constraint="equality")
 
     ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
-    multiplies the C that is chosen for a sample.
+    multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature.
 
     Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.general``.
     """
@@ -63,6 +64,7 @@ class Problem:
     loss: str = "squared_hinge"
     groups: Ints | None = None
     importance: Floats | None = None
+    bias: bool = False
     terms: Terms | None = None
 
     @cached_property
@@ -122,6 +124,11 @@ class Problem:
         """Of values for all groups those of the rows of W, without residuals."""
         return values if self.terms is None else values[: np.count_nonzero(self.terms.of_group == 0)]
 
+    def without_features(self, W: Floats) -> bool:
+        """Whether no row of W is left but that of the bias, or not even that."""
+        norms = row_norms(W)
+        return bool(norms[: len(norms) - self.bias].max(initial=0.0) <= SUPPORT * norms.max(initial=0.0))
+
     def with_C(self, C: Floats) -> Problem:
         return replace(self, C=C)
 
@@ -133,7 +140,8 @@ class Problem:
         """The same problem on these groups alone."""
         rows = self.rows_of(groups)
         labels = None if self.groups is None else np.searchsorted(groups, self.groups[rows])
-        return replace(self, X=self.X.take(rows), groups=labels)
+        bias = self.bias and rows[-1] == self.X.n_columns - 1
+        return replace(self, X=self.X.take(rows), groups=labels, bias=bias)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks t
 * "survival": by the last step of the loop at which a row was alive (above 1e-3 of the largest), then by its norm then.
 * "norm": the paper's: by the norm of the row. The paper's algorithm leaves no row at exactly zero; ours does, and
   ranks those by survival, after the others.
+
+Where no feature is left at all, the bias alone being best, they are ranked by their correlation with the classes.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsofs.arrays.design import Design, normal_matrix
+from dsofs.arrays.design import Design, chunk_samples, cuts
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.threads import single_threaded
-from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 from dsofs.problem import Problem, Solution
 
 MOST_FORWARD = 100  # features that are put in order by forward selection; those after them stay in the order of norms
+ROUNDING = 1e-10  # a norm below this part of the largest is zero
 COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
 
 
@@ -35,9 +38,10 @@ def survival_scores(problem: Problem, solution: Solution) -> Floats:
 def norm_scores(problem: Problem, solution: Solution) -> Floats:
     """||W_g||; groups at zero are ordered by survival, below the smallest that is not."""
     norms = problem.norms(solution.W)
-    smallest = norms[norms > 0].min(initial=1.0)
+    present = norms > ROUNDING * norms.max()
+    smallest = norms[present].min(initial=1.0)
     # Survival scores lie between 0 and 2.
-    return np.where(norms > 0, norms, smallest * survival_scores(problem, solution) / 4)
+    return np.where(present, norms, smallest * survival_scores(problem, solution) / 4)
 
 
 def forward_scores(problem: Problem, solution: Solution) -> Floats:
@@ -64,8 +68,12 @@ def unexplained(X: Design, Y: Floats) -> Floats:
     m, n = X.n_samples, X.n_columns
     Y = Y - Y.mean(axis=0)
     mean = X.tdot(np.ones((m, 1)))[:, 0] / m
-    G = normal_matrix(X, np.ones(m), np.arange(m)) - m * np.outer(mean, mean)
-    b, left = X.tdot(Y), G.diagonal().copy()  # the latter: what is left of each column, squared
+    G, b = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
+    for chunk in cuts(m, chunk_samples(n)):
+        Z = X.samples(np.arange(m)[chunk]).Z - mean
+        G += Z.T @ Z
+        b += Z.T @ Y[chunk]
+    left = G.diagonal().copy()  # of each column, squared
     parts, part, total = np.zeros(n), 1.0, float(np.vdot(Y, Y))
     enough = COLLINEAR * left
     for _ in range(n):
@@ -83,6 +91,12 @@ def unexplained(X: Design, Y: Floats) -> Floats:
     return parts
 
 
+def correlation_scores(problem: Problem) -> Floats:
+    """Below 1: how each group varies with Y."""
+    scores = problem.norms(problem.X.tdot(problem.Y - problem.Y.mean(axis=0)))
+    return scores / (2 * max(float(scores.max()), np.finfo(np.float64).tiny))
+
+
 RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {
     "forward": forward_scores,
     "survival": survival_scores,
@@ -94,11 +108,16 @@ def rank_features(problem: Problem, solution: Solution, rule: str, kept: Ints, n
     """Scores (higher is better) and ranks (1 is best) of all features; those not in ``kept`` score 0 and come last."""
     within = row_norms(solution.W)[: len(kept)]
     scores, tie_break = np.zeros(n_features), np.zeros(n_features)
-    scores[kept] = problem.expand(RANKINGS[rule](problem, solution))[: len(kept)]
+    none_left = problem.without_features(solution.W)  # what is in the rows of W is rounding
+    of_groups = correlation_scores(problem) if none_left else RANKINGS[rule](problem, solution)
+    scores[kept] = problem.expand(of_groups)[: len(kept)]
     tie_break[kept] = within
+    group = np.zeros(n_features, dtype=np.intp)
+    if problem.groups is not None:
+        group[kept] = problem.groups[: len(kept)]
     constant = np.ones(n_features, dtype=bool)
     constant[kept] = False
-    return scores, ranks(scores, tie_break, constant)
+    return scores, ranks(scores, constant, group, -tie_break)
 
 
 def two_tier_scores(chosen: Floats, rest: Floats) -> Floats:
@@ -116,12 +135,12 @@ def rank_kept(kept_scores: Floats, kept: Ints, n_features: int, *, worst: float 
     """Scores and ranks of all features from the scores of those in ``kept``; the others score ``worst``, come last."""
     scores, last = np.full(n_features, worst), np.ones(n_features, dtype=bool)
     scores[kept], last[kept] = kept_scores, False
-    return scores, ranks(scores, np.zeros(n_features), last)
+    return scores, ranks(scores, last)
 
 
-def ranks(scores: Floats, tie_break: Floats, last: Bools) -> Ints:
-    """A permutation of 1..n: by score, then by ``tie_break``, then by position; ``last`` after all others."""
-    order = np.lexsort((-tie_break, -scores, last))
+def ranks(scores: Floats, last: Bools, *tie_breaks: AnyArray) -> Ints:
+    """A permutation of 1..n: by score, then by ``tie_breaks``, then by position; ``last`` after all others."""
+    order = np.lexsort((*reversed(tie_breaks), -scores, last))
     ranking = np.empty(len(scores), dtype=np.intp)
     ranking[order] = np.arange(1, len(scores) + 1)
     return ranking

@@ -1,5 +1,7 @@
 """Bad input gets an error that names the parameter or column, the rule and the value."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,23 @@ from tests.problems import random_data
 @pytest.fixture
 def data():
     return random_data(0, 20, 30, 2)
+
+
+def test_an_error_about_y_does_not_turn_x_into_objects():
+    X = np.zeros((200, 500))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        DSOSelector().fit(X, np.zeros(199))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes
+
+
+def test_equalities_of_many_samples_are_refused_before_they_fill_the_memory():
+    X, y = random_data(0, 1200, 4, 2, informative=2)
+    for parameters in ({"constraint": "equality", "C": None}, {"solver": "alternating"}):
+        with pytest.raises(MemoryError, match="bytes"):
+            DSOSelector(memory_limit=20_000_000, **parameters).fit(X, y)
 
 
 PARAMETERS = [
@@ -154,5 +173,5 @@ def test_equalities_have_squared_slack_only():
 def test_slack_that_costs_too_much_is_told():
     X, y = random_data(0, 30, 60, 2)
     X[1], y[:2] = X[0], np.unique(y)  # equal samples of different classes
-    with pytest.raises(ValueError, match="The 'C' parameter is too large"):
+    with pytest.raises(ValueError, match=r"The 'C' parameter.* is too large"):
         DSOSelector(2, C=1e14).fit(X, y)

@@ -1,6 +1,7 @@
 """DSOSelector and DSOClassifier as a user meets them."""
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from dsofs import DSOClassifier, DSOSelector
+from dsofs.arrays import memory
 from dsofs.ranking import RANKINGS
 from tests.problems import random_data, real_data
 
@@ -123,7 +125,7 @@ def test_hitting_max_iter_warns_with_gap_tolerance_and_cure(data):
 
 
 def test_the_default_price_of_slack_is_in_units_of_the_data(data):
-    """As if given in numbers, in any units of X; where the best at that price is W = 0, hard margins are tried."""
+    """As if given in numbers, in any units of X; where no feature is worth it, higher ones and hard margins follow."""
     X, y = data
     auto = DSOSelector(p=1.0, standardize=False).fit(X, y)
     Y = np.where(y[:, None] == auto.classes_, 1.0, -1.0)
@@ -134,6 +136,80 @@ def test_the_default_price_of_slack_is_in_units_of_the_data(data):
     exclusive_or = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
     with pytest.warns(UserWarning, match="cannot be separated"):
         DSOSelector(1).fit(*exclusive_or)
+
+
+@pytest.mark.parametrize("p", [1.0, 0.5])
+@pytest.mark.parametrize("C", ["auto", None])
+@pytest.mark.parametrize("share", [0.1, 0.03])
+def test_a_rare_class_is_not_left_to_the_bias(p, C, share):
+    """Where few samples are of one class, the bias alone is right about most of them; the user wants features."""
+    X, y = rare_class(share)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fit = DSOSelector(1, p=p, C=C).fit(X, y)
+    assert top(fit, 1) == {3}
+    assert np.abs(fit.coef_).max() > 1e-3 * np.abs(fit.intercept_)
+
+
+@pytest.mark.parametrize("parameters", [{"C": 0.02}, {"loss": "hinge"}])
+@pytest.mark.parametrize("p", [1.0, 0.5])
+def test_where_the_bias_alone_is_best_it_says_so(parameters, p):
+    """Plain hinge slack, at any price, gives up a class as rare as this one."""
+    X, y = rare_class(0.05)
+    with pytest.warns(UserWarning, match=r"no feature is worth its weight|cannot be separated"):
+        fit = DSOSelector(1, p=p, **parameters).fit(X, y)
+    assert top(fit, 1) == {3}
+
+
+def rare_class(share):
+    rng = np.random.default_rng(0)
+    y = (np.arange(300) < share * 300).astype(int)
+    X = rng.normal(size=(300, 8))
+    X[:, 3] += 1.5 * y
+    return X, y
+
+
+def test_zero_weights_are_told_and_are_zero():
+    X, y = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (5, 1)), [0, 1, 1, 0] * 5
+    with pytest.warns(ConvergenceWarning, match="W = 0 is the best"):
+        fit = DSOSelector(1, p=0.5, C=1.0).fit(X, y)
+    assert fit.status_ == "zero"
+    assert not fit.coef_.any()
+
+
+def test_groups_of_many_features_do_not_make_x_dense(monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_BYTES", 2**20)
+    X, y = random_data(0, 100, 20_000, 3)
+    X = X.astype(np.float32)
+    tracemalloc.start()
+    DSOSelector(p=1.0, feature_groups=np.arange(20_000) % 20).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * X.size
+
+
+def test_a_power_in_single_precision_is_as_good(data):
+    X, y = data
+    fit = DSOSelector(p=np.float32(0.85)).fit(X, y)
+    assert fit.history_["objective"].dtype == np.float64
+
+
+@pytest.mark.parametrize("C", [1e12, 1e15])
+def test_an_enormous_price_of_slack_is_no_traceback(C):
+    X, y = random_data(0, 320, 8, 2, informative=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.isfinite(DSOSelector(3, C=C).fit(X, y).coef_).all()
+
+
+def test_a_constant_column_of_many_samples_gets_no_weight():
+    rng = np.random.default_rng(0)
+    y = (np.arange(1000) < 200).astype(int)
+    X = rng.normal(size=(1000, 5)) + 0.5 * y[:, None]
+    X[:, 0] = 0.1
+    fit = DSOSelector(2).fit(X, y)
+    assert fit.ranking_[0] == 5
+    assert not fit.coef_[:, 0].any()
 
 
 def test_verbose_prints_a_line_per_step(data, capsys):

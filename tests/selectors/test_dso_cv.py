@@ -118,8 +118,16 @@ def test_the_chosen_number_gives_way_to_a_new_one(data):
 def test_no_more_folds_than_the_smallest_class_has_samples(data):
     X, y = data
     few = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1), np.flatnonzero(y == 2)[:3]]
-    fit = DSOSelectorCV(ps=(1.0,), cv=10).fit(X[few], y[few])
-    assert fit.cv_results_["split_test_scores"].shape[1] == 3
+    for cv in (10, np.int64(10)):
+        fit = DSOSelectorCV(ps=(1.0,), cv=cv).fit(X[few], y[few])
+        assert fit.cv_results_["split_test_scores"].shape[1] == 3
+
+
+def test_a_fold_may_lack_a_class_that_has_a_weight(data):
+    X, y = data
+    lacking = [(np.flatnonzero(y != 2), np.flatnonzero(y == 2)), (np.flatnonzero(y == y), np.flatnonzero(y != 2))]
+    fit = DSOSelectorCV(ps=(1.0,), cv=lacking, class_weight={0: 1.0, 1: 1.0, 2: 2.0}).fit(X, y)
+    assert fit.cv_results_["split_test_scores"].shape == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +142,8 @@ def test_no_more_folds_than_the_smallest_class_has_samples(data):
         ({"ks": (0.5,)}, "Each entry of the 'ks' parameter"),
         ({"ks": (0,)}, "Each entry of the 'ks' parameter"),
         ({"Cs": (-1.0,)}, "Each entry of the 'Cs' parameter"),
+        ({"Cs": ("cheap",)}, "Each entry of the 'Cs' parameter"),
+        ({"Cs": ([1.0],)}, "Each entry of the 'Cs' parameter"),
         ({"rule": "worst"}, "The 'rule' parameter of DSOSelectorCV must be 'best' or 'one_se'. Got 'worst' instead."),
     ],
 )

@@ -27,7 +27,7 @@ RESULTS = "results.jsonl"
 @click.argument("exhibit", type=click.Choice([*EXHIBITS, "all"]))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="reproduction", show_default=True,
               help="Folder of the results and of what is drawn from them; the same again continues a run.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="No tuning, 2 trials, 100 features, the six sets that are easy to get.")
+@click.option("--quick", is_flag=True, help="No tuning, 2 trials, the six sets that are easy to get.")
 @click.option("--draw-only", is_flag=True, help="Run nothing: draw what the results file holds.")
 @click.option("--data", "names", multiple=True, type=click.Choice(list(CATALOGUE)), metavar="NAME",
               help="A data set to run on, instead of all that are at hand; may be given again.")  # fmt: skip

@@ -198,7 +198,7 @@ def confusion(findings: Findings) -> Markup:
 def suspects(findings: Findings) -> Markup:
     shown = findings.suspects[:SUSPECTS_SHOWN]
     if not shown:
-        text = "None: no sample is predicted as another class most of the time, and the classes can be separated."
+        text = "None: no sample is predicted as another class most of the time, or part of a proof of a conflict."
         return section("suspects", "Samples in conflict", tag("p", text))
     rows: list[list[object]] = [
         [

@@ -8,14 +8,15 @@ from typing import Any
 from dsofs.arrays.types import AnyArray
 from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about, warn_without_features
 
 
 class DSOSelector(RankedSelector):
     """Feature selection by direct sparsity optimisation (DSO-FS).
 
     Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the right side with margin 1
-    (one-versus-rest), and ranks the features by them. There is no trade-off parameter between fit and sparsity.
+    (one-versus-rest), and ranks the features by them. By default a little slack is allowed, at a price that needs no
+    tuning; ``C=None`` is the paper's problem, in which there is no trade-off between fit and sparsity.
 
     Parameters
     ----------
@@ -27,9 +28,9 @@ class DSOSelector(RankedSelector):
         default is the best over all numbers of features on the data it was chosen with.
     C : float, "auto" or None, default="auto"
         Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
-        times the price at which the first feature enters at p = 1, for c columns of Y (and hard margins with the
-        alternating solver). None is the paper's: margins are hard wherever the classes can be separated, and slack of a
-        default price is given where they cannot.
+        times the price at which W, bias included, leaves zero at p = 1, for c columns of Y; more if no feature is worth
+        having at that (and hard margins with the alternating solver). None is the paper's: margins are hard wherever
+        the classes can be separated, and slack of a default price is given where they cannot.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is priced. "hinge" is ``p C * sum(slack)``: samples far on the wrong side count for less.
     constraint : {"margin", "equality"}, default="margin"
@@ -81,7 +82,8 @@ class DSOSelector(RankedSelector):
     status_ : str
         "converged", "converged_with_slack", "stalled", "max_iter", "zero" or "relaxed".
     conflicts_ : ndarray
-        Samples in a proof that the classes cannot be separated; empty if they can.
+        Samples in a proof that the classes cannot be separated; empty if they can, and wherever ``C``
+        gives them slack from the start.
     history_ : dict of ndarray
         objective, gap (the certificate), active (rows) and seconds (since the start), for each outer step.
     n_iter_ : int
@@ -141,6 +143,7 @@ class DSOSelector(RankedSelector):
         self._warn_if_too_many(self.n_features_in_)
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
+        warn_without_features(self, problem, solution)
         publish(self, data, problem, solution)
         self.scores_, self.ranking_ = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
         return self

@@ -15,10 +15,11 @@ from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The large-margin linear classifier of least l_{2,p} norm: the model behind :class:`DSOSelector`.
+    """The large-margin linear classifier of least l_{2,p} norm, the model that :class:`DSOSelector` ranks features by.
 
     Its ``coef_`` is zero for all but a few features, so ``SelectFromModel(DSOClassifier())`` works as well.
-    Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking.
+    Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking;
+    the defaults are those of the paper's convex problem, p = 1 and hard margins.
     """
 
     def __init__(

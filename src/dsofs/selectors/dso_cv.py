@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from dsofs.selectors.dso_fit import (
     solve_dso,
     training_data,
     warn_about,
+    warn_without_features,
 )
 from dsofs.solvers.point import plain_weights
 from dsofs.validation import ARRAY_LIKE, NONE, Rule, integer, options
@@ -167,11 +169,11 @@ class DSOSelectorCV(RankedSelector):
         """All (C, p, k), in the order in which ``_score_fold`` scores them."""
         for p in self.ps:
             _check_entry(self, "ps", DSO_RULES["p"], p)
-        for C in self._Cs():
+        for C in () if self.Cs is None else self.Cs:
             _check_entry(self, "Cs", DSO_RULES["C"], C)
         for k in () if self.ks is None else self.ks:
             _check_entry(self, "ks", integer(1), k)
-        if isinstance(self.cv, int) and self.cv < 2:
+        if isinstance(self.cv, Integral) and self.cv < 2:
             raise ValueError(
                 f"The 'cv' parameter of {type(self).__name__} must be at least 2. Got {self.cv!r} instead."
             )
@@ -232,6 +234,7 @@ class DSOSelectorCV(RankedSelector):
         chosen = next(point for point in path if (point.C, point.p) == (self.best_C_, self.best_p_))
         problem = data.problem(chosen.p, None)
         warn_about(self, problem, chosen.solution, self.tol)
+        warn_without_features(self, problem, chosen.solution)
         publish(self, data, problem, chosen.solution)
         self.scores_, self.ranking_ = chosen.scores, chosen.ranking
         self.path_ = [
@@ -270,8 +273,8 @@ def _check_entry(estimator: DSOSelectorCV, name: str, rule: Rule, value: Any) ->
 
 def _splitter(cv: Any, codes: Ints) -> Any:
     """Stratified folds, no more than the smallest class has samples (and at least two)."""
-    if isinstance(cv, int):
-        cv = max(2, min(cv, int(np.bincount(codes).min())))
+    if isinstance(cv, Integral):
+        cv = max(2, min(int(cv), int(np.bincount(codes).min())))
     return check_cv(cv, codes, classifier=True)
 
 
@@ -283,7 +286,8 @@ def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: 
     """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
     X_train, X_test, y = data.X[train], data.X[test], data.classes[data.codes]
     present, codes = np.unique(data.codes[train], return_inverse=True)
-    fold = training_data(selector, X_train, codes, data.classes[present])
+    importance = None if data.importance is None else data.importance[train]
+    fold = training_data(selector, X_train, codes, data.classes[present], importance)
     estimator = _default_estimator(data.X) if selector.estimator is None else selector.estimator
     score = check_scoring(estimator, selector.scoring)
     results = []

@@ -41,6 +41,7 @@ AUTO = "auto"
 # In units of the C at which W leaves zero at p = 1, over p: chosen by held-out accuracy (benchmarks/defaults.py). It
 # falls with the root of the number of columns of Y; what it costs to give up a class must not.
 AUTO_C = 30.0
+RAISED = (1.0, 1e1, 1e2, 1e3, 1e4)  # times that, if no feature is worth having at so low a price of slack
 DSO_RULES: dict[str, Rule] = {
     "p": real(0, 2),
     "C": options(AUTO) | real(0) | NONE,
@@ -61,6 +62,7 @@ DSO_RULES: dict[str, Rule] = {
 
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
+GRAMS = 3  # m x m matrices that equalities without slack hold, whatever the shape of X
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,6 @@ class TrainingData:
     X: AnyArray
     classes: np.ndarray
     codes: Ints
-    n_features: int
     kept: Ints  # features that are not constant
     mean: Floats  # of the kept features, in the units of X; what the design subtracts
     scale: Floats
@@ -79,18 +80,20 @@ class TrainingData:
     importance: Floats | None
     constraint: str
     loss: str
+    bias: bool
 
     @property
     def Y(self) -> Floats:
         """One column of +1 / -1 per class; for two classes one column, +1 for the second."""
         return one_versus_rest(self.codes, len(self.classes))
 
-    def problem(self, p: float, C: float | str | None) -> Problem:
-        Y = self.Y
-        hard = Problem(self.design, Y, p, self.constraint, None, self.loss, self.groups, self.importance)
+    def problem(self, p: float, C: float | str | None, raised: float = 1.0) -> Problem:
+        """``raised``: the price that "auto" stands for is multiplied by this."""
+        Y, p = self.Y, float(p)
+        hard = Problem(self.design, Y, p, self.constraint, None, self.loss, self.groups, self.importance, self.bias)
         if C is None:
             return hard
-        price = AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
+        price = raised * AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
         importance = np.ones(len(Y)) if self.importance is None else self.importance
         return hard.with_C(np.broadcast_to(price * importance[:, None], Y.shape))
 
@@ -105,24 +108,35 @@ def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) ->
     """Check parameters and data, refuse what does not fit in memory, and set up the design."""
     check_parameters(estimator, rules)
     X, codes, classes = check_X_y(estimator, X, y)
-    return training_data(estimator, X, codes, classes)
+    importance = sample_importance(estimator.class_weight, classes, codes)
+    return training_data(estimator, X, codes, classes, importance)
 
 
-def training_data(estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray) -> TrainingData:
+def training_data(
+    estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray, importance: Floats | None
+) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
     if estimator.loss == "hinge" and estimator.constraint == "equality":
         raise ValueError(f"The 'loss' parameter of {owner} must be 'squared_hinge' with constraint='equality'.")
     needed = fit_bytes(m, n, len(classes))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
+    if (estimator.constraint == "equality" and _asks_for_none(estimator)) or estimator.solver == "alternating":
+        needed += GRAMS * DOUBLE * m**2
     refuse_if_too_big(needed, estimator.memory_limit, owner)
     design = standard_design(estimator, X)
     groups = _row_groups(estimator, design.kept, n)
-    importance = sample_importance(estimator.class_weight, classes, codes)
     return TrainingData(
-        X, classes, codes, n, design.kept, design.mean, design.scale, design.compact(), groups, importance,
-        estimator.constraint, estimator.loss,
+        X, classes, codes, design.kept, design.mean, design.scale, design.compact(), groups, importance,
+        estimator.constraint, estimator.loss, estimator.fit_intercept,
     )  # fmt: skip
+
+
+def _asks_for_none(estimator: Any) -> bool:
+    """Whether there is to be no slack, in a cross-validation at least for once."""
+    if hasattr(estimator, "C"):
+        return estimator.C is None
+    return estimator.Cs is not None and any(C is None for C in estimator.Cs)
 
 
 def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
@@ -138,15 +152,16 @@ def solve_dso(
     estimator: Any, data: TrainingData, p: float, C: float | str | None, **start: Any
 ) -> tuple[Problem, Solution]:
     """The problem of an estimator for p and C, and its solution."""
-    alternating = estimator.solver == "alternating"  # the paper's algorithm knows no slack
-    problem = data.problem(p, None if alternating and C == AUTO else C)
     settings = {name: getattr(estimator, name) for name in ("solver", "tol", "max_iter", "verbose")}
-    solution = solve(problem, **settings, **start)
-    no_feature = solution.status is Status.ZERO or not solution.W[: len(data.kept)].any()
-    if C == AUTO and no_feature:  # slack is too cheap
-        problem = data.problem(p, None)
-        solution = solve(problem, **settings)
-    return problem, solution
+    if C == AUTO and estimator.solver != "alternating":  # the paper's algorithm knows no slack
+        for raised in RAISED:
+            problem = data.problem(p, AUTO, raised)
+            solution = solve(problem, **settings, **start)
+            if not problem.without_features(solution.W):
+                return problem, solution
+            start = {}
+    problem = data.problem(p, None if C == AUTO else C)
+    return problem, solve(problem, **settings, **start)
 
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
@@ -180,3 +195,14 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
     }
     warn_not_converged(owner, solution, problem.convex, tol, cures)
+
+
+def warn_without_features(estimator: BaseEstimator, problem: Problem, solution: Solution) -> None:
+    """Tell the user of a selector that what it ranks by is not the model."""
+    if solution.status is Status.CONVERGED and problem.without_features(solution.W):
+        warnings.warn(
+            f"{type(estimator).__name__}: no feature is worth its weight, the bias alone is the best. Features are "
+            "ranked by their correlation with the classes. Raise C, or use loss='squared_hinge'.",
+            UserWarning,
+            stacklevel=3,
+        )

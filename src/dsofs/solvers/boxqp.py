@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.arrays.linalg import Factor, factorise
+from dsofs.arrays.linalg import Factor, factorise, principal
 from dsofs.arrays.types import Bools, Floats
 from dsofs.solvers.nnqp import KKT_TOL, MAX_PROXIMAL_STEPS, STAGNANT, ZERO, Matrix
 
@@ -34,10 +34,18 @@ def solve_boxqp(matrix: Matrix, y: Floats, ceiling: Floats, b: Floats) -> tuple[
 
 
 def with_exact_margins(K: Floats, y: Floats, ceiling: Floats, b: Floats, factor: Factor) -> Floats:
-    """Margins of 1 to the last digit, since C multiplies what is missing; b as it was if that leaves 0 or C."""
-    exact = b.copy()
+    """b with the margins of the samples of ``factor`` refined."""
+    free, exact, others = factor.index, b.copy(), b.copy()
+    others[free] = 0.0
+    exact[free] = refined_margins(principal(K, free), (y - K @ others)[free], y[free], b[free], ceiling[free], factor)
+    return exact
+
+
+def refined_margins(K: Floats, target: Floats, y: Floats, b: Floats, ceiling: Floats, factor: Factor) -> Floats:
+    """K b = target to the last digit, since C multiplies what is missing; b as it was if that leaves 0 or C."""
+    exact = b
     for _ in range(REFINEMENTS):
-        exact[factor.index] += factor.solve((y - K @ exact)[factor.index])
+        exact = exact + factor.solve(target - K @ exact)
     a = y * exact
     return exact if ((a >= 0) & (a <= ceiling)).all() else b
 

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsofs.arrays.types import Floats
-from dsofs.problem import Problem
+from dsofs.problem import SUPPORT, Problem
 from dsofs.solvers.point import Point, plain_weights
 
-# Rows below this part of the largest are on their way out and not part of the support.
-SUPPORT = 1e-6
 # All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
 # and after so many steps at the latest.
 RECHECK, RECHECK_STEPS = 0.8, 4

@@ -12,7 +12,7 @@ import numpy as np
 from dsofs.arrays.design import Block, Design
 from dsofs.arrays.linalg import Factor, factorise
 from dsofs.arrays.types import Bools, Floats, Ints
-from dsofs.solvers.boxqp import solve_boxqp, with_exact_margins
+from dsofs.solvers.boxqp import refined_margins, solve_boxqp, with_exact_margins
 from dsofs.solvers.features import FeatureSpace, Loss
 from dsofs.solvers.gram import SampleCurvature
 from dsofs.solvers.nnqp import PROXIMAL, Matrix
@@ -25,7 +25,6 @@ STIFF = 1e-9  # and no less than this part of ||x||^2, weighted by d: Newton's m
 # What s is multiplied by from round to round, if the last one took few, some or many of Newton's steps.
 HARDEN, KEEP, SOFTEN = (0.4, 10), (1.0, 30), 2.5
 MAX_ROUNDS = 100
-REFINEMENTS = 3
 AGREED = 1e-7  # a and c agree if the margins they stand for differ by no more
 
 
@@ -70,20 +69,29 @@ class HingeSpace(FeatureSpace):
         self.hinges = [HingeLoss(C, float(self.sizes.sum())) for C in ceiling.T]
         super().__init__(X, Y, list(self.hinges))
 
-    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from where it ended the last time, and needs no B."""
-        A = self.multipliers(rows, X, d)
-        B, factors = self.Y * A, []
-        for j, loss in enumerate(self.hinges):
-            y, free = self.Y[:, j], np.flatnonzero(loss.sloping())
-            block = X.samples(free)
-            pull = block.dot(d[:, None] * X.tdot(np.where(loss.sloping(), 0.0, B[:, j])[:, None]))[:, 0]
-            B[free, j], factor = _on_the_margin(block.gram(d), y[free] - pull, B[free, j], loss.ceiling[free])
-            factors.append(Factor(free, factor.L))
+        try:
+            B, factors = self._with_factors(rows, X, d)
+        except np.linalg.LinAlgError:
+            return None
         G = X.tdot(B)
         W = d[:, None] * G
         price = sum(loss.price(t) for loss, t in zip(self.hinges, (self.Y * X.dot(W)).T, strict=True))
         return Inner(W, B, G, price, SampleCurvature(X, factors))
+
+    def _with_factors(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, list[Factor]]:
+        """The multipliers, margins refined, and the factors of the samples on the margin."""
+        B, factors = self.Y * self.multipliers(rows, X, d), []
+        for j, loss in enumerate(self.hinges):
+            y, free = self.Y[:, j], np.flatnonzero(loss.sloping())
+            block = X.samples(free)
+            pull = block.dot(d[:, None] * X.tdot(np.where(loss.sloping(), 0.0, B[:, j])[:, None]))[:, 0]
+            K = block.gram(d)
+            factor = factorise(K, PROXIMAL * float(np.trace(K)) / max(len(K), 1))
+            B[free, j] = refined_margins(K, y[free] - pull, y[free], B[free, j], loss.ceiling[free], factor)
+            factors.append(Factor(free, factor.L))
+        return B, factors
 
     def multipliers(self, rows: Ints, X: Design, d: Floats) -> Floats:
         """a of all samples and columns, as good as the proximal point method gives it."""
@@ -150,13 +158,3 @@ class HingeGram:
         for loss, j in zip(space.hinges, columns, strict=True):
             factors[j] = factorise(K, matrix.rho, loss.sloping())
             B[:, j] = with_exact_margins(K, self.Y[:, j], loss.ceiling, B[:, j], factors[j])
-
-
-def _on_the_margin(K: Floats, target: Floats, b: Floats, ceiling: Floats) -> tuple[Floats, Factor]:
-    """K b = target to the last digit for the samples on the margin; b as it was if that leaves 0 or the ceiling."""
-    factor = factorise(K, PROXIMAL * float(np.trace(K)) / max(len(K), 1))
-    exact = b
-    for _ in range(REFINEMENTS):
-        exact = exact + factor.solve(target - K @ exact)
-    inside = (exact * np.sign(b) >= 0).all() and (np.abs(exact) <= ceiling).all()
-    return (exact if inside else b), factor

@@ -21,7 +21,7 @@ from dsofs.solvers.separability import RAISE_C, default_C, even_weights, find_co
 STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}
 
 
-MAX_RAISES = 5  # of the price of slack
+MAX_RAISES = 4  # of the price of slack
 
 
 def solve_joint(
@@ -34,7 +34,8 @@ def solve_joint(
         solution = run(problem)  # the rows to start from are too few, which says nothing about the others
     if solution is None and problem.C is not None:
         raise ValueError(
-            "The 'C' parameter is too large for classes that cannot be separated: lower it, or leave it None."
+            "The 'C' parameter, or what 'auto' stands for, is too large for floating point: lower it, leave it None, "
+            "or use standardize=True if that is off."
         )
     return solution or _solve_relaxed(problem, run)
 
@@ -74,16 +75,18 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
         # X W = Y has no solution, or a class can be separated by less than floating point can tell.
         solution = _solve_with_default_slack(problem, np.ones_like(relaxed), run)
     assert solution is not None, "a problem with slack for all classes has a solution"
-    status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
+    done = solution.status in (Status.CONVERGED, Status.ZERO)  # W = 0 is the best whatever slack costs
+    status = Status.CONVERGED_WITH_SLACK if done else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))
 
 
 def _solve_with_default_slack(problem: Problem, relaxed: Bools, run: Callable[..., Solution | None]) -> Solution | None:
-    """At the first price of slack, from the default on, at which W = 0 is not the best."""
-    C, solution = default_C(problem, relaxed), None
+    """At the first price of slack, from the default on, at which some feature is worth having; if none is, at that."""
+    C = default_C(problem, relaxed)
+    first = solution = run(problem.with_C(C))
     for _ in range(MAX_RAISES):
-        solution = run(problem.with_C(C))
-        if solution is None or solution.status is not Status.ZERO:
-            break
+        if solution is None or not problem.without_features(solution.W):
+            return solution
         C = RAISE_C * C
-    return solution
+        solution = run(problem.with_C(C))
+    return first

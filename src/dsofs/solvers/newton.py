@@ -50,7 +50,7 @@ class Newton:
         self.damping = float(np.clip(self.damping * factor, LEAST_DAMPING, MOST_DAMPING))
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
-        """New weights, or None where there are no factors, or too many rows at a p where plain steps are as good."""
+        """New weights, or None: without factors, with too many rows where plain steps are as good, after rounding."""
         if point.curvature is None or (np.min(problem.p) > 1 and len(point.rows) > DIRECT):
             return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)
@@ -67,7 +67,10 @@ class Newton:
         if len(active) <= DIRECT:
             M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
             at_rest = bool(np.abs(excess - 1).max() < NEAR)
-            z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs, at_rest)
+            try:
+                z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs, at_rest)
+            except np.linalg.LinAlgError:
+                return None
         else:
             z = self._solve_by_products(_curvature_product(problem, point, active, root), (r - 1) / 2, rhs)
         proposal = np.zeros_like(point.weights)

@@ -19,6 +19,7 @@ from dsofs.solvers.point import Point, Step, plain_weights
 from dsofs.solvers.proposals import Proposals
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
+NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
 ROUNDING = 5e-11  # relative rise that rounding can cause
 REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
 
@@ -46,11 +47,13 @@ def reweight(
         survival.record(problem.of_W(point.norms))
         certificate, dual_norms = certify(point)
         history.append(point.objective * problem.unit, certificate, len(point.rows), time.perf_counter() - clock)
-        status = _status(history, tol, max_iter, rest) or _collapsed(problem, point, survival)
+        status = _status(history, tol, max_iter, rest)
+        if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
+            status = _collapsed(problem, point, survival) or status
         following = None if status else _next_point(problem, step, point, proposals, dual_norms)
         if following is None:
             B = point.B if certify.B is None else certify.B
-            return _solution(problem, point, B, status or Status.STALLED, history, survival)
+            return _solution(problem, point, B, status or _at_rest(problem, point), history, survival)
         point = following
 
 
@@ -90,10 +93,19 @@ def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | N
     return None
 
 
+def _at_rest(problem: Problem, point: Point) -> Status:
+    """Rounding keeps the objective from falling: before the certificate is reached, or because W is nothing else."""
+    # With squared slack s a multiplier is (1 - t) / s: do all of them say that the margin t is zero?
+    nothing = problem.slack is not None and np.abs(1 - problem.slack * np.abs(point.B)).max() <= NO_MARGIN
+    return Status.ZERO if nothing else Status.STALLED
+
+
 def _solution(
     problem: Problem, point: Point, B: Floats, status: Status, history: History, survival: Survival
 ) -> Solution:
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
     W[point.rows] = point.W
+    if status is Status.ZERO:
+        W[problem.rows_of(np.arange(len(problem.of_W(point.norms))))] = 0.0
     objective, certificate = history.objective[-1], history.gap[-1]
     return Solution(W, B, status, objective, certificate, history, survival)
