@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import click
 import numpy as np
 from sklearn.model_selection import train_test_split
 
@@ -15,6 +16,14 @@ WIDE = ("ar", "tox_171", "umist", "leukemia_mll", "brain_tumor_1", "orl")
 def available(names: tuple[str, ...] = WIDE) -> list[str]:
     folder = os.environ.get("DSOFS_DATA")
     return [name for name in names if folder and (Path(folder) / f"{name}.npz").exists()]
+
+
+def needed(names: tuple[str, ...]) -> list[str]:
+    """Those at hand, for a study that is nothing without them."""
+    found = available(names)
+    if not found:
+        raise click.UsageError(f"Set DSOFS_DATA to a folder with at least one of {', '.join(names)} (.npz).")
+    return found
 
 
 def load(name: str, seed: int = 0, part: float = 0.6) -> tuple[np.ndarray, np.ndarray]:

@@ -85,7 +85,7 @@ def fit(
 def entry_C(X: Floats, y: Ints) -> float:
     """C0, below which W = 0 is the best at p = 1."""
     classes, codes = np.unique(y, return_inverse=True)
-    data = training_data(DSOSelector(), X, codes, classes)
+    data = training_data(DSOSelector(), X, codes, classes, None)
     return float(1 / np.linalg.norm(data.design.tdot(data.Y), axis=1).max())
 
 
@@ -116,7 +116,7 @@ def halved_ranking(X: Floats, y: Ints, k: int, p: float, price: float | None) ->
 def pairwise_ranking(X: Floats, y: Ints, p: float) -> Ints:
     """A margin between every two classes instead of between each and the rest."""
     classes, codes = np.unique(y, return_inverse=True)
-    data = training_data(DSOSelector(), X, codes, classes)
+    data = training_data(DSOSelector(), X, codes, classes, None)
     pairs = [(a, b) for a in range(len(classes)) for b in range(a)]
     Y = np.stack([np.where(codes == b, -1.0, 1.0) for _, b in pairs], axis=1)
     concerned = np.stack([np.isin(codes, pair) for pair in pairs], axis=1)

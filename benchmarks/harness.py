@@ -37,15 +37,15 @@ def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[t
             yield number, name, seconds, result
 
 
-def extra_memory(X: np.ndarray, y: np.ndarray) -> float:
-    """Peak resident memory during a fit at p = 1 beyond what was there before it; for a process of its own."""
+def extra_memory(X: np.ndarray, y: np.ndarray, p: float = 1.0, C: str | None = None) -> float:
+    """Peak resident memory during a fit beyond what was there before it; for a process of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         DSOSelector(p=1.0, C=None).fit(
             np.random.default_rng(0).normal(size=(50, 20)), np.arange(50) % 2
         )  # libraries loaded
         before = resident_bytes()
-        DSOSelector(p=1.0, C=None).fit(X, y)
+        DSOSelector(p=p, C=C).fit(X, y)
     return peak_bytes() - before
 
 

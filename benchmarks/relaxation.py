@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.data import needed
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.evaluation.results import Row
@@ -25,6 +26,7 @@ KS = (20, 100)
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
 def main(table: bool) -> None:
     if not table:
+        needed(("semeion",))
         start_anew(STUDY)
         with np.load(Path(os.environ["DSOFS_DATA"]) / "semeion.npz") as file:
             X, y = file["X"].astype(np.float64), file["y"]
