@@ -188,6 +188,15 @@ def test_groups_of_many_features_do_not_make_x_dense(monkeypatch):
     assert peak < 8 * X.size
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_bias_does_not_set_the_price_of_slack_for_features_in_other_units(unit):
+    """Without standardising, and with classes of equal size, which tell nothing about the bias."""
+    X, y = random_data(0, 40, 60, 2)
+    fit = DSOSelector(3, p=1.0, standardize=False).fit(X * unit, y)
+    margins = np.where(y == 1, 1, -1) * (X @ fit.coef_[0] * unit + fit.intercept_)
+    assert np.median(margins) > 0.5
+
+
 def test_a_power_in_single_precision_is_as_good(data):
     X, y = data
     fit = DSOSelector(p=np.float32(0.85)).fit(X, y)
