@@ -1,11 +1,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from dsofs import METHODS, DSOSelector
+from dsofs import METHODS, DSOSelector, ReliefFSelector
 from dsofs.evaluation.examine import Source, examine
 from dsofs.evaluation.findings import Findings
 from dsofs.evaluation.resampling import shuffle_labels
@@ -122,6 +123,28 @@ def test_a_class_of_one_sample_can_only_be_learnt_from():
     y[0] = 2
     found = examine(X, y, DSOSelector(4), **FEW)
     assert sum(found.confusion[2]) == 0
+
+
+@pytest.mark.parametrize("rare", [2, 3])
+def test_a_rare_class_is_in_every_training_part_of_shuffled_labels_too(rare):
+    X, _ = planted(m=40, n=20)
+    y = (np.arange(40) < rare).astype(int)
+    assert examine(X, y, METHODS["f_test"](3), n_resamples=4, n_permutations=30).permutation.p_value > 0
+
+
+def test_many_sparse_samples(monkeypatch):
+    """Beyond so many samples another classifier is used, which knows no sparse matrices."""
+    monkeypatch.setattr("dsofs.evaluation.resampling.SVM_SAMPLES", 20)
+    X, y = planted(n=30)
+    found = examine(sparse.csr_array(X), y, METHODS["f_test"](3), **FEW)
+    assert found.accuracy.all_features is not None
+
+
+def test_categorical_features_by_name():
+    X, y = planted(n=4)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(a=y)
+    found = examine(frame, y, ReliefFSelector(2, categorical_features=["a"]), **FEW)
+    assert found.chosen[0].name == "a"
 
 
 def test_class_weights_go_by_the_names_of_the_classes():

@@ -38,6 +38,37 @@ def test_a_split_is_six_to_four_and_shares_nothing(kind, stratified, seed):
     assert set(training) != set(train_test(samples, stratified=stratified, seed=seed + 1)[0])
 
 
+def test_groups_of_different_sizes_are_split_at_random_too():
+    """Dealt out by size, the largest first, they would be on the same side for every seed."""
+    groups = np.repeat(np.arange(30), np.arange(1, 31))
+    samples = Samples(np.zeros((len(groups), 1)), (groups % 2).astype(np.intp), groups)
+    tests = [frozenset(groups[train_test(samples, stratified=True, seed=seed)[1]]) for seed in range(40)]
+    assert len(set(tests)) > 35
+    times = np.array([sum(group in test for test in tests) for group in range(30)])
+    assert times.min() > 0
+    assert times.max() < 40
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4])
+def test_a_few_groups_can_be_split(n_groups):
+    groups = np.repeat(np.arange(n_groups), 6)
+    samples = Samples(np.zeros((len(groups), 1)), np.arange(len(groups)) % 2, groups)
+    training, test = train_test(samples, stratified=True, seed=0)
+    assert len(training)
+    assert len(test)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_class_of_one_sample_is_learnt_from_with_its_group(seed):
+    groups = np.repeat(np.arange(10), 3)
+    y = np.r_[5, np.arange(29) % 2]
+    training, test = train_test(Samples(np.zeros((30, 1)), y), stratified=True, seed=seed)
+    assert 0 in training
+    training, test = train_test(Samples(np.zeros((30, 1)), y, groups), stratified=True, seed=seed)
+    assert {0, 1, 2} <= set(training)
+    assert not set(groups[training]) & set(groups[test])
+
+
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_every_sample_is_in_one_fold(kind, stratified):

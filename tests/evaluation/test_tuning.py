@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import METHODS
+from dsofs.evaluation.cells import ALL_FEATURES, REFERENCE, Cell, run_cell
+from dsofs.evaluation.classify import judge
 from dsofs.evaluation.protocols import CLEAN, CLEAN_QUICK, MANY_SAMPLES, PAPER, PAPER_QUICK
 from dsofs.evaluation.samples import Samples
 from dsofs.evaluation.tuning import tune
@@ -126,3 +128,32 @@ def test_protocols_demand_only_what_methods_take():
     for protocol in (PAPER, PAPER_QUICK, CLEAN):
         for name, fixed in protocol.fixed.items():
             assert METHODS[name](5, **fixed).get_params().items() >= fixed.items()
+
+
+def test_of_equal_settings_the_first_is_taken_whatever_the_order_of_the_folds(monkeypatch):
+    """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
+    scores = iter([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
+    monkeypatch.setattr("dsofs.evaluation.tuning._accuracies", lambda *_: next(scores))
+    protocol = replace(CLEAN, svm_Cs=(1.0, 10.0))
+    assert tune(METHODS["f_test"], {}, protocol, samples(), trial=0).svm_C == 1.0
+
+
+def test_without_a_fold_to_learn_from_nothing_is_tuned():
+    lonely = Samples(np.random.default_rng(0).normal(size=(2, 4)), np.array([0, 1]))
+    choice = tune(METHODS["f_test"], {}, CLEAN, lonely, trial=0)
+    assert (choice.svm_C, choice.accuracy) == (CLEAN.svm_C, None)
+
+
+def test_all_features_are_tuned_with_all_features():
+    """Not with the first hundred columns, which may say nothing: those at the edge of a picture."""
+    data = samples(n=150)
+    seen = set()
+
+    def judged(split, features, C, max_iter):
+        seen.add(len(features))
+        return judge(split, features, C, max_iter)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dsofs.evaluation.tuning.judge", judged)
+        run_cell(Cell("made", ALL_FEATURES, 0, (None,)), CLEAN, REFERENCE[ALL_FEATURES], data)
+    assert seen == {150}

@@ -101,3 +101,10 @@ def test_seconds_of_a_selection_and_of_a_trial():
     selection, trial = seconds_tables(results())
     assert cells(selection)["AR"] == ("1.50",) * 3
     assert cells(trial)["AR"] == ("6.00",) * 3
+
+
+def test_a_data_set_with_nothing_but_the_reference_so_far():
+    early = Row("umist", ALL_FEATURES, 0, {"protocol": CLEAN.name}, None, 0.9, 0.0,
+                {"balanced_accuracy": 0.9, "macro_f1": 0.9, "cell_seconds": 1.0, "n_features": 300})  # fmt: skip
+    selection, _ = seconds_tables(results(extra=[early]))
+    assert cells(selection)["UMIST"] == ("",) * 3

@@ -209,6 +209,14 @@ def test_memory_is_refused_before_it_is_taken():
         LassoSelector(memory_limit=100).fit(*random_data(0))
 
 
+def test_memory_of_a_path_counts_all_of_its_models():
+    X, y = random_data(0, 40, 500, 10)
+    selector = LassoSelector(memory_limit=1_000_000)
+    selector.fit(X, y)
+    with pytest.raises(MemoryError, match="LassoSelector needs about"):
+        selector.path(X, y)
+
+
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [

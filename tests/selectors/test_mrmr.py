@@ -1,11 +1,13 @@
 """MRMRSelector against brute force, and as a user meets it."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.feature_selection import f_classif
 
 from dsofs import MRMRSelector
-from dsofs.baselines.discretize import by_deviation
+from dsofs.baselines.discretize import by_deviation, by_quantile
 from dsofs.baselines.mrmr import SCHEMES
 from tests.problems import random_data
 from tests.reference import mrmr as oracle
@@ -84,6 +86,26 @@ def test_exactly_independent_features_do_not_divide_by_zero():
     fit = MRMRSelector(3, scheme="MIQ", discretize=None).fit(X, y)
     assert np.isfinite(fit.criterion_).all()
     assert fit.ranking_[2] == 3
+
+
+def test_features_that_tell_the_classes_apart_without_error_are_equals():
+    """What rounding leaves within the classes does not rank them."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = y[:, None] * rng.normal(size=6) + rng.normal(size=6)
+    fit = MRMRSelector(1, scheme="FCD").fit(X, y)
+    np.testing.assert_allclose(fit.relevance_, fit.relevance_[0], rtol=1e-3)
+    assert fit.ranking_[0] == 1
+
+
+def test_many_quantiles_take_little_memory():
+    x = np.random.default_rng(0).normal(size=(2000, 20))
+    tracemalloc.start()
+    codes = by_quantile(x, 200)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * x.nbytes
+    np.testing.assert_array_equal(np.bincount(codes[:, 0]), 10)
 
 
 def test_memory_is_refused_before_it_is_taken():

@@ -65,6 +65,14 @@ def test_regression_equals_the_textbook(seed, kernel):
     np.testing.assert_allclose(fit.scores_, expected, atol=1e-9, rtol=0)
 
 
+def test_a_small_sigma_is_the_nearest_neighbour_alone(kernel):
+    X, y = random_data(0, 40, 6, 2)
+    target = X[:, 0] + 0.1 * y
+    narrow = ReliefFSelector(n_neighbors=7, task="regression", sigma=0.01).fit(X, target)
+    nearest = ReliefFSelector(n_neighbors=1, task="regression").fit(X, target)
+    np.testing.assert_allclose(narrow.scores_, nearest.scores_)
+
+
 def test_ties_equal_the_textbook(kernel):
     """Whole numbers only: most distances are equal to many others."""
     rng = np.random.default_rng(0)

@@ -38,7 +38,7 @@ def by_deviation(x: Floats, n_bins: int) -> Ints:
 def by_quantile(x: Floats, n_bins: int) -> Ints:
     """``n_bins`` states of equal frequency, up to ties."""
     edges = np.quantile(x, np.arange(1, n_bins) / n_bins, axis=0)
-    return np.asarray((x[None] > edges[:, None]).sum(axis=0))
+    return np.column_stack([np.searchsorted(cuts, column) for cuts, column in zip(edges.T, x.T, strict=True)])
 
 
 def as_given(x: Floats, n_bins: int) -> Ints:

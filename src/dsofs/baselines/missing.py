@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from dsofs.arrays.memory import BLOCK_BYTES, DOUBLE
 from dsofs.arrays.types import Floats, Ints
 
 
@@ -29,22 +28,23 @@ class ExpectedDifferences:
         self.of_groups = np.stack([mean_difference(self.x[known], self.x, categorical) for known in members])
         self.between_groups = np.stack([self.of_groups[:, known].mean(axis=1) for known in members], axis=1)
 
+    def between(self, i: Ints, j: Ints) -> Floats:
+        """diff(i, j) for pairs of samples."""
+        a, b = self.x[i], self.x[j]
+        known = (a != b).astype(np.float64) if self.categorical else np.abs(a - b)
+        groups, others = self.groups[i], self.groups[j]
+        of_missing = np.where(self.missing[j], self.between_groups[groups, others], self.of_groups[groups, j])
+        of_known = np.where(self.missing[j], self.of_groups[others, i], known)
+        return np.where(self.missing[i], of_missing, of_known)
+
     def of(self, rows: Ints) -> Floats:
         """diff(i, j) for i in ``rows`` and every j."""
-        a, b = self.x[rows, None], self.x
-        D = (a != b).astype(np.float64) if self.categorical else np.abs(a - b)
-        groups, gap = self.groups[rows], self.missing[rows]
-        D[:, self.missing] = self.of_groups[self.groups[self.missing]][:, rows].T
-        D[gap] = self.of_groups[groups[gap]]
-        D[np.ix_(gap, self.missing)] = self.between_groups[np.ix_(groups[gap], self.groups[self.missing])]
-        return D
+        return self.between(rows[:, None], np.arange(len(self.x)))
 
     def weighted_sum(self, S: csr_array) -> float:
         """sum_ij S_ij diff(i, j)."""
-        rows = np.flatnonzero(np.diff(S.indptr))
-        step = max(1, BLOCK_BYTES // (DOUBLE * len(self.x)))
-        blocks = (rows[first : first + step] for first in range(0, len(rows), step))
-        return float(sum(S[block].multiply(self.of(block)).sum() for block in blocks))
+        pairs = S.tocoo()
+        return float(pairs.data @ self.between(*pairs.coords))
 
     def _known_members(self, group: int) -> Ints:
         members = np.flatnonzero(~self.missing & (self.groups == group))

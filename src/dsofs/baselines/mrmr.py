@@ -25,6 +25,7 @@ from dsofs.labels import indicators
 LEAST_REDUNDANCY = 1e-9
 # Criteria that agree to this many decimals are a tie, which the first feature wins, whatever the order of a sum was.
 TIE_DECIMALS = 12
+NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 
 
 class Measure(Protocol):
@@ -87,7 +88,7 @@ def f_statistics(Z: Design, classes: Ints) -> Floats:
     sums = Z.tdot(indicators(classes, len(sizes)))
     between = np.sum(sums**2 / sizes, axis=1)
     # Classes that a feature tells apart without error leave nothing within, up to rounding.
-    within = np.maximum(m - between, m * np.finfo(np.float64).eps)
+    within = np.maximum(m - between, m * NOTHING_WITHIN)
     return (between / (len(sizes) - 1)) / (within / max(m - len(sizes), 1))
 
 

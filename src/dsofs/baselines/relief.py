@@ -77,7 +77,7 @@ def target_weights(pairs: Pairs, y: Floats, sigma: float) -> Floats:
     starts = np.searchsorted(pairs.sample[order], pairs.sample[order])
     rank = np.empty(len(order))
     rank[order] = np.arange(1, len(order) + 1) - starts
-    influence = np.exp(-((rank / sigma) ** 2))
+    influence = np.exp((1 - rank**2) / sigma**2)  # of the nearest 1, however small sigma is
     influence /= np.bincount(pairs.sample, weights=influence)[pairs.sample]
     apart = np.abs(y[pairs.sample] - y[pairs.neighbour]) / np.ptp(y)
     n_apart = float(influence @ apart)

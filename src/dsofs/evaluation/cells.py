@@ -56,7 +56,8 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
     fixed = dict(protocol.fixed.get(cell.method, {}))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        choice = tune(method, fixed, protocol, split.training, cell.trial)
+        judged_by_all = split.training.X.shape[1] if None in cell.ks else None
+        choice = tune(method, fixed, protocol, split.training, cell.trial, judged_by_all)
         tuning_seconds = time.perf_counter() - clock
         rows = _judge_all(cell, protocol, method, split, choice, fixed)
     shared = {
@@ -92,9 +93,8 @@ def _judge_all(
             "n_weights": _n_weights(selector),
             "n_features": n_features,
             "n_training": len(split.training),
-            "n_folds": protocol.n_folds(len(split.training)) if protocol.tuned else None,
         }
-        if k is not None and k == max(cell.ks, key=lambda k: k or 0):
+        if k is not None and min(k, n_features) == depth:
             values["features"] = features.tolist()
         rows.append(cell.row(protocol, k, score=verdict.scores["accuracy"], seconds=seconds, values=values))
     return rows

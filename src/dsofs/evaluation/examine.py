@@ -26,15 +26,14 @@ from dsofs.evaluation.resampling import (
     Split,
     classifier_name,
     dense,
+    random_splits,
     resample,
     shuffled_accuracies,
 )
 from dsofs.evaluation.results import environment
-from dsofs.evaluation.samples import Samples
-from dsofs.evaluation.splits import TRAINING, train_test
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
 from dsofs.stopwatch import Stopwatch
-from dsofs.validation import check_X_y
+from dsofs.validation import check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
 PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS
@@ -120,13 +119,14 @@ def examine(
     _check_counts(n_resamples, n_permutations)
     _check_image(image_shape, image_order, n_features)
 
-    fitted, told = _fit(selector, data)
+    plain = _for_arrays(selector, copy, n_features)
+    fitted, told = _fit(selector, plain, data)
     chosen = np.argsort(fitted.ranking_)[: int(fitted.get_support().sum())]
     k = len(chosen)
     grid = _grid(k, n_features, ks)
     watch.lap("selecting")
     splits = random_splits(data, n_resamples, seed)
-    worker = _serial(selector)
+    worker = _serial(plain)
     runs = resample(data, worker, splits, grid, n_jobs=n_jobs, progress=progress)
     watch.lap("resampling")
     test = None
@@ -134,7 +134,7 @@ def examine(
         few = runs[: _permutation_splits(data, splits[0])]
         n_permutations = _affordable(few, n_jobs) if n_permutations is None else n_permutations
         shuffled = shuffled_accuracies(
-            data, worker, splits[: len(few)], k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
+            data, worker, len(few), k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
         )
         test = measures.permutation_test(few, data, grid.index(k), shuffled)
     watch.lap("shuffling labels")
@@ -161,26 +161,12 @@ def examine(
     )
 
 
-def random_splits(data: Labelled, n: int, seed: int) -> list[Split]:
-    """Random 6:4 splits, class by class where the held-out part has room for all.
-
-    A class of one sample can only be learnt from.
-    """
-    counts = np.bincount(data.codes)
-    shared = np.flatnonzero(counts[data.codes] > 1)
-    alone = np.flatnonzero(counts[data.codes] == 1)
-    groups = None if data.groups is None else data.groups[shared]
-    if not len(shared):
-        raise ValueError("Accuracy cannot be measured: no class has two samples.")
-    samples = Samples(np.empty((len(shared), 0)), data.codes[shared], groups)
-    stratified = (1 - TRAINING) * len(shared) >= np.count_nonzero(counts > 1)
-    parts = [train_test(samples, stratified=bool(stratified), seed=seed + split) for split in range(n)]
-    splits = [(np.concatenate([shared[train], alone]), shared[test]) for train, test in parts]
-    if not all(len(test) and len(np.unique(data.codes[train])) > 1 for train, test in splits):
-        raise ValueError(
-            "Accuracy cannot be measured: too few samples, or groups of them, to learn from some and predict others."
-        )
-    return splits
+def _for_arrays(selector: Any, checked: Any, n_features: int) -> Any:
+    """A selector that knows its categorical features by position, as ``checked`` knows their names."""
+    if getattr(selector, "categorical_features", None) is None:
+        return selector
+    mask = check_categorical(checked, selector.categorical_features, n_features)
+    return clone(selector).set_params(categorical_features=mask)
 
 
 def _serial(selector: Any) -> Any:
@@ -235,14 +221,14 @@ def _grid(k: int, n_features: int, ks: Sequence[int] | None) -> list[int]:
     return sorted({min(number, n_features) for number in [*wanted, k]})
 
 
-def _fit(selector: Any, data: Labelled) -> tuple[Any, list[str]]:
-    """The selector if it is fitted, else a copy fitted on the data, and the warnings of that."""
+def _fit(selector: Any, plain: Any, data: Labelled) -> tuple[Any, list[str]]:
+    """The selector if it is fitted, else a copy of ``plain`` fitted on the data, and the warnings of that."""
     try:
         check_is_fitted(selector)
     except NotFittedError:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fitted = clone(selector).fit(data.X, data.classes[data.codes])
+            fitted = clone(plain).fit(data.X, data.classes[data.codes])
         return fitted, [str(warning.message) for warning in caught]
     if len(selector.ranking_) != data.X.shape[1]:
         raise ValueError(

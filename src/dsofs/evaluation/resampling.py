@@ -21,6 +21,8 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.evaluation.samples import Samples
+from dsofs.evaluation.splits import train_test
 
 Split = tuple[Ints, Ints]  # rows to learn from, rows held out
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
@@ -49,6 +51,17 @@ class Resample:
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     predicted_by_all: Ints | None  # by the same model on all features
     seconds: float  # of processor time, which other programs do not change
+
+
+def random_splits(data: Labelled, n: int, seed: int) -> list[Split]:
+    """Random 6:4 splits, class by class where the held-out part has room for all."""
+    samples = Samples(np.empty((len(data.codes), 0)), data.codes, data.groups)
+    splits = [train_test(samples, stratified=True, seed=seed + split) for split in range(n)]
+    if not all(len(test) and len(np.unique(data.codes[train])) > 1 for train, test in splits):
+        raise ValueError(
+            "Accuracy cannot be measured: too few samples, or groups of them, to learn from some and predict others."
+        )
+    return splits
 
 
 def resample(
@@ -86,6 +99,8 @@ def classifier_name(n_train: int) -> str:
 def predict(X_train: AnyArray, codes: Ints, X_test: AnyArray) -> Ints:
     """Class codes of the held-out samples by a linear model on standardised features."""
     few = len(codes) <= SVM_SAMPLES
+    if not few:
+        X_train, X_test = dense(X_train), dense(X_test)  # discriminant analysis knows no other
     model = SVC(kernel="linear") if few else LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     scaler = StandardScaler(with_mean=not sparse.issparse(X_train))
     return np.asarray(make_pipeline(scaler, model).fit(X_train, codes).predict(X_test), dtype=np.intp)
@@ -99,7 +114,7 @@ def dense(X: AnyArray) -> Floats:
 def shuffled_accuracies(
     data: Labelled,
     selector: Any,
-    splits: Sequence[Split],
+    n_splits: int,
     k: int,
     n_permutations: int,
     *,
@@ -107,16 +122,16 @@ def shuffled_accuracies(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> list[float]:
-    """Mean accuracy over the splits with shuffled labels, the whole selection done again with them, many times."""
+    """Mean accuracy with shuffled labels, the splits and the whole selection done again with them, many times."""
     rng = np.random.default_rng(seed)
     shuffled = (replace(data, codes=shuffle_labels(data.codes, data.groups, rng)) for _ in range(n_permutations))
-    jobs = (delayed(_mean_accuracy)(labelled, selector, splits, k) for labelled in shuffled)
+    jobs = (delayed(_mean_accuracy)(labelled, selector, n_splits, k, seed) for labelled in shuffled)
     return list(_follow(jobs, n_permutations, "shuffled labels", n_jobs, progress))
 
 
-def _mean_accuracy(data: Labelled, selector: Any, splits: Sequence[Split], k: int) -> float:
-    """Of k features, over the splits."""
-    runs = [run_split(data, selector, split, [k]) for split in splits]
+def _mean_accuracy(data: Labelled, selector: Any, n_splits: int, k: int, seed: int) -> float:
+    """Of k features, over random splits."""
+    runs = [run_split(data, selector, split, [k]) for split in random_splits(data, n_splits, seed)]
     return float(np.mean([np.mean(run.predicted[0] == data.codes[run.test]) for run in runs]))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,27 +16,51 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from dsofs.arrays.types import Ints
+from dsofs.arrays.types import Bools, Ints
 from dsofs.evaluation.samples import Samples
 
 TRAINING = 0.6  # part of the samples
-# Whole groups cannot be drawn class by class, but they can be dealt into five parts of like classes: two are the test.
-PARTS, TEST_PARTS = 5, 2
+CANDIDATES = 20  # random draws of whole groups, of which the one with the classes most in proportion is taken
 
 
 def train_test(samples: Samples, *, stratified: bool, seed: int) -> tuple[Ints, Ints]:
-    """A random 6:4 split, with the classes in proportion if ``stratified``."""
-    if stratified and samples.groups is not None:
-        dealt = _deal(StratifiedGroupKFold(PARTS, shuffle=True, random_state=seed), samples)
-        test = np.sort(np.concatenate([part for _, part in islice(dealt, TEST_PARTS)]))
-        return np.setdiff1d(np.arange(len(samples)), test), test
-    kinds = {
-        (False, False): ShuffleSplit,
-        (False, True): GroupShuffleSplit,
-        (True, False): StratifiedShuffleSplit,
-    }
-    splitter = kinds[stratified, samples.groups is not None](1, train_size=TRAINING, random_state=seed)
-    return _deal(splitter, samples)[0]
+    """A random 6:4 split; if ``stratified``, class by class where the test part has room for all classes.
+
+    A class of one sample can only be learnt from then, with the whole of its group.
+    """
+    if not stratified:
+        kind = ShuffleSplit if samples.groups is None else GroupShuffleSplit
+        return _deal(kind(1, train_size=TRAINING, random_state=seed), samples)[0]
+    alone = _of_lone_classes(samples)
+    shared = np.flatnonzero(~alone)
+    if not len(shared):
+        raise ValueError("Accuracy cannot be measured: no class has two samples.")
+    groups = None if samples.groups is None else samples.groups[shared]
+    train, test = _in_proportion(Samples(np.empty((len(shared), 0)), samples.y[shared], groups), seed)
+    return np.concatenate([shared[train], np.flatnonzero(alone)]), shared[test]
+
+
+def _of_lone_classes(samples: Samples) -> Bools:
+    """Samples of classes that have no other, and those of their groups."""
+    _, codes, counts = np.unique(samples.y, return_inverse=True, return_counts=True)
+    alone = counts[codes] == 1
+    return np.asarray(alone if samples.groups is None else np.isin(samples.groups, samples.groups[alone]))
+
+
+def _in_proportion(samples: Samples, seed: int) -> tuple[Ints, Ints]:
+    if samples.groups is not None:
+        draws = _deal(GroupShuffleSplit(CANDIDATES, train_size=TRAINING, random_state=seed), samples)
+        return min(draws, key=lambda draw: _disproportion(samples.y, draw[0]))
+    roomy = (1 - TRAINING) * len(samples) >= len(np.unique(samples.y))
+    kind = StratifiedShuffleSplit if roomy else ShuffleSplit
+    return _deal(kind(1, train_size=TRAINING, random_state=seed), samples)[0]
+
+
+def _disproportion(y: Ints, train: Ints) -> float:
+    """How far the classes are from having their part in training."""
+    codes = np.unique(y, return_inverse=True)[1]
+    counts = np.bincount(codes)
+    return float(np.sum((np.bincount(codes[train], minlength=len(counts)) / counts - TRAINING) ** 2))
 
 
 def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list[tuple[Ints, Ints]]:

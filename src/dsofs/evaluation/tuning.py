@@ -18,6 +18,8 @@ from dsofs.evaluation.protocols import Protocol
 from dsofs.evaluation.samples import Samples, Split
 from dsofs.methods import Method
 
+DECIMALS = 12  # of mean accuracies: what differs by less is equal
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -42,17 +44,24 @@ def settings_of(method: Method) -> list[dict[str, Any]]:
     return [dict(zip(method.grid, values, strict=True)) for values in product(*method.grid.values())]
 
 
-def tune(method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int) -> Choice:
-    """The best of the method's grid times the protocol's values of C; of equals, the first."""
+def tune(
+    method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int, k: int | None = None
+) -> Choice:
+    """The best of the method's grid times the protocol's values of C; of equals, the first.
+
+    With k features, or as many as the protocol says.
+    """
     if not protocol.tuned:
         return Choice({}, protocol.svm_C)
     settings = settings_of(method)
-    k = min(protocol.tuned_at, training.X.shape[1])
+    k = k or min(protocol.tuned_at, training.X.shape[1])
     accuracies = []
     for split in protocol.folds(training, trial):
         rankings = [ranked(selector, k) for selector in _fit_each(method, k, trial, fixed, settings, split)]
         accuracies.append([_accuracies(split, features, protocol) for features in rankings])
-    mean = np.mean(accuracies, axis=0)
+    if not accuracies:  # no fold leaves two classes to learn
+        return Choice(settings[0], protocol.svm_C)
+    mean = np.round(np.mean(accuracies, axis=0), DECIMALS)
     best, C = np.unravel_index(np.argmax(mean), mean.shape)
     return Choice(settings[best], protocol.svm_Cs[C], float(mean.max()))
 

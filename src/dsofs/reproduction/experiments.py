@@ -28,6 +28,7 @@ from dsofs.evaluation import (
     read_rows,
     run,
 )
+from dsofs.files import sole_writer
 from dsofs.methods import METHODS
 from dsofs.reproduction import paper
 
@@ -145,13 +146,14 @@ def _load(name: str, data_dir: Path | None) -> Bunch:
 
 def record_facts(out: Path, bunches: Mapping[str, Bunch]) -> None:
     """What Table 1 and the pictures tell of the data, so that they too can be drawn from the results file alone."""
-    known = {row.key for row in read_rows(out)}
-    for name, bunch in bunches.items():
-        n_samples, n_features = bunch.X.shape
-        values = {"n_samples": n_samples, "n_features": n_features, "n_classes": len(bunch.target_names)}
-        shape, order = ((8, 8), "C") if name == DIGITS else (CATALOGUE[name].image, CATALOGUE[name].pixel_order)
-        if shape:
-            values |= {"shape": list(shape), "order": order, "mean": bunch.X.mean(axis=0).round(2).tolist()}
-        row = Row(name, FACTS, 0, values=values)
-        if row.key not in known:
-            append_row(out, row)
+    with sole_writer(out):
+        known = {row.key for row in read_rows(out)}
+        for name, bunch in bunches.items():
+            n_samples, n_features = bunch.X.shape
+            values = {"n_samples": n_samples, "n_features": n_features, "n_classes": len(bunch.target_names)}
+            shape, order = ((8, 8), "C") if name == DIGITS else (CATALOGUE[name].image, CATALOGUE[name].pixel_order)
+            if shape:
+                values |= {"shape": list(shape), "order": order, "mean": bunch.X.mean(axis=0).round(2).tolist()}
+            row = Row(name, FACTS, 0, values=values)
+            if row.key not in known:
+                append_row(out, row)

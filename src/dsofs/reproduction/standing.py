@@ -186,7 +186,7 @@ def seconds_tables(results: Results) -> list[Table]:
         values = over_trials(rows, measure)
         lines = []
         for name in data_of(rows):
-            largest = max(row.k for row in rows if row.data == name and row.k is not None)
+            largest = max((row.k for row in rows if row.data == name and row.k is not None), default=None)
             cells = (values.get((name, method, largest)) for method in methods)
             lines.append((CATALOGUE[name].title, *(f"{fmean(cell):.2f}" if cell else "" for cell in cells)))
         tables.append(Table(labelled(heading, results), ("", *map(title, methods)), lines, noted(notes, results)))

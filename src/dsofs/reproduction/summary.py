@@ -19,6 +19,7 @@ from dsofs.reproduction.experiments import FACTS, QUICK
 Key = tuple[str, str, int | None]  # data, method, k
 Measure = Callable[[Row], float | None]
 
+DECIMALS = 10  # of means over trials
 TITLES = paper.METHODS | {
     "multitask_lasso": "MultiTaskLasso",
     "l1_svm": "L1-SVM",
@@ -112,7 +113,8 @@ def matrix(
     """Means over trials: data sets x methods, for the data sets on which all of the methods were run."""
     values = over_trials(rows, measure)
     data = [name for name in data_of(rows) if all((name, method, k) in values for method in methods)]
-    return data, np.array([[fmean(values[name, method, k]) for method in methods] for name in data])
+    means = [[fmean(values[name, method, k]) for method in methods] for name in data]
+    return data, np.round(means, DECIMALS)  # equal up to rounding is a tie
 
 
 def chosen_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:

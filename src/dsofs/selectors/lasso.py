@@ -119,7 +119,7 @@ class LassoSelector(RankedSelector):
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
-        Whether there is an intercept; it is not penalised.
+        Whether there is an intercept; it is not penalised. Without, ``intercept_`` is what standardising subtracts.
     tol : float, default=1e-4
         The duality gap, relative to ``||y||^2``, at which the descent ends.
     max_iter : int, default=10000
@@ -221,14 +221,14 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = model._prepare(X, y)
             lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if lams is None else check_positive(model, "lams", lams)
+            model._refuse_if_too_big(data.Z, len(lams))
             W, _ = model._solve(data, lams)
         return LassoPath(lams, *data.in_units_of_X(W, model.n_features_in_))
 
     def _prepare(self, X: AnyArray, y: AnyArray) -> LassoData:
         check_parameters(self, RULES)
         X, codes, self.classes_ = check_X_y(self, X, y)
-        m, n = X.shape  # X once more, and the Gram matrix that Newton's method works on
-        refuse_if_too_big(DOUBLE * (m * n + min(m, n) ** 2), self.memory_limit, type(self).__name__)
+        self._refuse_if_too_big(X, n_models=1)
         stats = moments(X)
         check_squares(self, stats.mean, stats.scale)
         kept = np.flatnonzero(~stats.constant)
@@ -242,6 +242,12 @@ class LassoSelector(RankedSelector):
         # Positive also where no feature correlates with the classes: solvers divide by lam.
         self.lam_max_ = max(float(dual_norms(data.Z, data.Y, self.multi_task).max()), np.finfo(np.float64).eps)
         return data
+
+    def _refuse_if_too_big(self, X: AnyArray, n_models: int) -> None:
+        m, n = X.shape
+        weights = 2 * n_models * len(self.classes_) * n  # of all models, and in the order in which they are solved
+        # X once more, and the Gram matrix that Newton's method works on.
+        refuse_if_too_big(DOUBLE * (m * n + min(m, n) ** 2 + weights), self.memory_limit, type(self).__name__)
 
     def _price(self) -> float:
         return self.lam_share * self.lam_max_ if self.lam is None else float(self.lam)
