@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from dsofs import ReliefFSelector
-from dsofs.baselines import differences, kernels, missing, relief
+from dsofs.baselines import differences, kernels, relief
 from tests.problems import random_data
 from tests.reference.relief import relieff, rrelieff
 
@@ -68,8 +68,8 @@ def test_regression_equals_the_textbook(seed, kernel):
 def test_a_small_sigma_is_the_nearest_neighbour_alone(kernel):
     X, y = random_data(0, 40, 6, 2)
     target = X[:, 0] + 0.1 * y
-    narrow = ReliefFSelector(n_neighbors=7, task="regression", sigma=0.01).fit(X, target)
-    nearest = ReliefFSelector(n_neighbors=1, task="regression").fit(X, target)
+    narrow = ReliefFSelector(3, n_neighbors=7, task="regression", sigma=0.01).fit(X, target)
+    nearest = ReliefFSelector(3, n_neighbors=1, task="regression").fit(X, target)
     np.testing.assert_allclose(narrow.scores_, nearest.scores_)
 
 
@@ -138,7 +138,7 @@ def test_categories_may_be_named_numbered_or_masked():
 def test_blocks_and_threads_do_not_change_the_result(seed, kernel, monkeypatch):
     X, y, categorical = mixed_problem(seed)
     plain = ReliefFSelector(categorical_features=categorical).fit(X, y)
-    for module in (differences, relief, missing):
+    for module in (differences, relief):
         monkeypatch.setattr(module, "BLOCK_BYTES", 8 * 7 * len(X))
     monkeypatch.setattr(differences, "chunk_columns", lambda m: 4)
     monkeypatch.setattr(differences, "CACHE_BYTES", 1)

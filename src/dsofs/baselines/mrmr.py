@@ -23,7 +23,8 @@ from dsofs.labels import indicators
 
 # Two features can be exactly independent in a sample; a quotient needs a denominator.
 LEAST_REDUNDANCY = 1e-9
-# Criteria that agree to this many decimals are a tie, which the first feature wins, whatever the order of a sum was.
+# Criteria that agree to this many decimals, in units of the largest, are a tie: the first feature wins it, whatever the
+# order of a sum was.
 TIE_DECIMALS = 12
 NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 
@@ -118,7 +119,8 @@ def greedy_order(measure: Measure, scheme: str, k: int) -> tuple[Ints, Floats]:
         if size:
             redundancy += measure.redundancy(chosen[size - 1])
             criterion = SCHEMES[scheme](relevance, redundancy / size)
-        best = int(np.argmax(np.where(free, np.round(criterion, TIE_DECIMALS), -np.inf)))
+        largest = max(float(np.abs(criterion).max()), np.finfo(np.float64).tiny)
+        best = int(np.argmax(np.where(free, np.round(criterion / largest, TIE_DECIMALS), -np.inf)))
         chosen[size], values[size] = best, criterion[best]
         free[best] = False
     return chosen, values

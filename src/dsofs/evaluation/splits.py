@@ -69,6 +69,7 @@ def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list
     There are at least two: a class of one sample, or of one group, is missing in some training part then.
     """
     limit = min(wanted, len(np.unique(_units(samples))))
+    stratified = stratified and len(np.unique(samples.y)) < len(samples)  # else there is nothing to keep in proportion
     if stratified:
         limit = min(limit, _smallest_class(samples))
     kinds: dict[tuple[bool, bool], Any] = {
