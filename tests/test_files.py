@@ -1,6 +1,6 @@
 import pytest
 
-from dsofs.files import append_line, atomic_write
+from dsofs.files import append_line, atomic_write, write_whole
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -13,6 +13,15 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         raise KeyboardInterrupt(file.write("half of the sec"))
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "none" / "out.txt", tmp_path / "folder"):
+        with pytest.raises(OSError) as caught:  # noqa: PT011 - of any kind
+            write_whole(path, "text")
+        assert caught.value.filename == str(path)
+        assert caught.value.filename2 is None
 
 
 def test_bytes(tmp_path):

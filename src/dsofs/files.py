@@ -19,18 +19,34 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
     """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
     target = Path(path)
     encoding = None if "b" in mode else "utf-8"
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    with _told_of(target):
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, mode, encoding=encoding) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        with _told_of(target):
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+@contextmanager
+def _told_of(target: Path) -> Iterator[None]:
+    """Let errors name the file that was asked for, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(target)) from error
+
+
+def readable(name: str) -> str:
+    """The name of a file, in which bytes that are no UTF-8, and could not be written anywhere, are replaced."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -59,7 +75,7 @@ def sole_writer(path: str | os.PathLike[str]) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RuntimeError(f"Another run is writing to {os.fspath(path)}.") from None
+            raise BlockingIOError(f"Another run is writing to {os.fspath(path)}.") from None
         yield
 
 

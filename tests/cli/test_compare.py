@@ -8,6 +8,7 @@ import pytest
 from dsofs import METHODS
 from dsofs.evaluation import CLEAN, REFERENCE, Samples, read_rows, run
 from dsofs.evaluation.side_by_side import side_by_side
+from dsofs.files import sole_writer
 from dsofs.report import render_comparison
 from tests.cli.test_cli import run as cli
 from tests.datasets.tables import csv_lines, small_problem
@@ -46,6 +47,37 @@ def test_goes_on_where_it_stopped_and_starts_anew_with_other_data(table):
     table.write_text(csv_lines(*small_problem(seed=1)), encoding="utf-8")
     compare(table, *QUICK)
     assert len(read_rows(out / "rows.jsonl")) == 2 * len(rows.splitlines())
+
+
+def test_other_groups_start_anew(table):
+    rows = [f"{i % 7},{i * i % 5},p{i // 2},{'uv'[i // 2 % 2]}" for i in range(40)]
+    table.write_text("\n".join(["a,b,who,label", *rows]), encoding="utf-8")
+    (table.parent / "groups.csv").write_text("a,g\nb,g\n", encoding="utf-8")
+    options = ("--methods", "f_test", "-k", "1", "--quick", "--trials", "1", "--drop", "who")
+    groups = ("--feature-groups", str(table.parent / "groups.csv"))
+    for more in ((), ("--sample-groups", "who"), groups):
+        result, out = compare(table, *options, *more)
+        assert result.exit_code == 0, result.output
+    assert len({row.data for row in read_rows(out / "rows.jsonl")}) == 3
+
+
+def test_fits_that_fail_are_told_of(table, monkeypatch):
+    def broken(k, seed=0):
+        raise ValueError("out of order")
+
+    monkeypatch.setattr("dsofs.methods.f_test.make", broken)
+    table = table.rename(table.parent / "a, b.csv")
+    result, _ = compare(table, *QUICK)
+    assert result.exit_code == 1
+    assert "2 fits failed, the first: f_test, trial 0: ValueError: out of order" in result.output
+
+
+def test_two_runs_at_once_are_refused_in_one_line(table):
+    (table.parent / "out").mkdir()
+    with sole_writer(table.parent / "out" / "rows.jsonl"):
+        result, _ = compare(table, *QUICK)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith("Error: Another run is writing to ")
 
 
 def test_tunes_at_the_largest_k(table):

@@ -54,7 +54,7 @@ def test_bad_values(folder, monkeypatch):
     assert run("datasets", "--data-dir", str(folder / "none")).exit_code == 2
     (folder / "ar.npz").write_bytes(b"PK half of a file")
     result = run("datasets", "ar", "--data-dir", str(folder))
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "Error:" in result.output
     assert "no npz file" in result.output
     monkeypatch.setenv("DSOFS_DATA", str(folder / "none"))

@@ -131,8 +131,12 @@ def test_a_failure_is_told_and_harms_no_other_cell(tmp_path):
     def broken(k, seed=0):
         raise ValueError("out of order")
 
-    with pytest.raises(CellsFailedError, match="2 of 8 cells failed:\none, broken, trial 0: ValueError: out of order"):
+    with pytest.raises(
+        CellsFailedError, match="2 of 8 cells failed:\none, broken, trial 0: ValueError: out of order"
+    ) as caught:
         experiment(out, methods={"broken": Method(broken), **SMALL}, trials=1)
+    assert len(caught.value.failures) == 2
+    assert caught.value.failures[0] == "one, broken, trial 0: ValueError: out of order"
     assert {row.method for row in read_rows(out)} == set(SMALL)
     mended = experiment(out, methods={"broken": METHODS["f_test"], **SMALL}, trials=1)
     assert len(mended) == len(read_rows(out))
@@ -203,7 +207,7 @@ def test_killed_runs_go_on_and_end_with_the_same_table(n_jobs, kills_after, tmp_
 
 def test_two_runs_do_not_write_to_one_file(tmp_path):
     out = tmp_path / "results.jsonl"
-    with sole_writer(out), pytest.raises(RuntimeError, match="Another run is writing to "):
+    with sole_writer(out), pytest.raises(BlockingIOError, match="Another run is writing to "):
         experiment(out)
     assert experiment(out)
 

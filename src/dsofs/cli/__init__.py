@@ -10,6 +10,7 @@ import click
 
 from dsofs import __version__
 from dsofs.cli.problems import INTERRUPTED
+from dsofs.files import readable
 
 # Command -> what it does; its code is ``main`` in the module of the same name.
 COMMANDS = {
@@ -42,7 +43,7 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Remember the words of the command: reports say how they were made."""
-        called = shlex.join(["dsofs", *args])
+        called = readable(shlex.join(["dsofs", *args]))
         ctx = super().make_context(info_name, args, parent, **extra)
         ctx.meta[CALLED] = called
         return ctx

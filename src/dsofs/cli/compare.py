@@ -135,16 +135,19 @@ def compare(
             console=console,
         )
     except CellsFailedError as error:
-        first = str(error).splitlines()[1].partition(", ")[2]
-        count = str(error).partition(" cells")[0]
+        first = error.failures[0].removeprefix(f"{data_key(table)}, ")
         raise click.ClickException(
-            f"{count} fits failed, the first: {first} The others are kept; the same command goes on."
+            f"{len(error.failures)} fits failed, the first: {first} The others are kept; the same command goes on."
         ) from error
 
 
 def data_key(table: LabelledTable) -> str:
-    """The file by its name and by all that makes the data: a changed file or label starts anew."""
-    content = "\n".join([table.sha256, table.target, *map(str, table.y), *table.names])
+    """The file by its name and by all that makes the data: a changed file, label or group starts anew."""
+    parts = [table.sha256, table.target, *map(str, table.y), *table.names]
+    for name in ("feature_groups", "sample_groups"):
+        groups = getattr(table, name)
+        parts += [] if groups is None else [name, *map(str, groups)]
+    content = "\n".join(parts)
     return f"{table.file} {sha256(content.encode()).hexdigest()[:12]}"
 
 

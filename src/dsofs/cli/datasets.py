@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dsofs.cli.problems import told_in_one_line
 from dsofs.datasets import describe_dataset, list_datasets
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.datasets.store import locate
@@ -23,12 +24,10 @@ from dsofs.datasets.store import locate
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def main(name: str | None, data_dir: Path | None, as_json: bool) -> None:
     """List the data sets, whether they are at hand and where; or describe the one NAMEd."""
-    try:
+    with told_in_one_line():
         names = [name] if name else list_datasets(data_dir)
         rows = [facts(each, data_dir) for each in names]
         text = describe_dataset(name, data_dir=data_dir) if name else None
-    except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps({**rows[0], "DESCR": text} if name else rows, indent=2))
     elif text is not None:

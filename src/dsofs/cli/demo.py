@@ -21,6 +21,7 @@ from sklearn.svm import SVC
 from dsofs import DSOSelector
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.cli import CALLED
+from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.report_options import ALL_CORES
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
@@ -56,9 +57,12 @@ class Run:
 def main(n_features: int | None, p: float, seed: int, out: Path) -> None:
     """Select features of data that come with scikit-learn, see which they are, and write a report."""
     console = Console()
-    show_breast_cancer(console, min(n_features or 10, 30), p, seed)
-    show_digits(console, min(n_features or 20, 64), p, seed)
-    write_report(console, min(n_features or 20, 64), p, seed, out)
+    if not out.parent.is_dir():
+        raise click.UsageError(f"--out must lie in a folder that is there. Got {str(out)!r} instead.")
+    with told_in_one_line():
+        show_breast_cancer(console, min(n_features or 10, 30), p, seed)
+        show_digits(console, min(n_features or 20, 64), p, seed)
+        write_report(console, min(n_features or 20, 64), p, seed, out)
 
 
 def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:

@@ -28,7 +28,17 @@ KS = (10, 20, 50, 100)
 
 
 class CellsFailedError(RuntimeError):
-    """Some cells could not be run; all others are in the results file, and these will be tried again."""
+    """Some cells could not be run; all others are in the results file, and these will be tried again.
+
+    Attributes
+    ----------
+    failures : list of str
+        Data set, method and trial of each, and the error.
+    """
+
+    def __init__(self, failures: list[str], n_cells: int) -> None:
+        super().__init__("\n".join([f"{len(failures)} of {n_cells} cells failed:", *failures]))
+        self.failures = failures
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ def run(
                 failures += [outcome.error] if outcome.error else []
                 watch.finished(outcome.cell, outcome.rows)
     if failures:
-        raise CellsFailedError("\n".join([f"{len(failures)} of {len(cells)} cells failed:", *failures]))
+        raise CellsFailedError(failures, len(cells))
     return [found[cell.row(protocol, k).key] for cell in cells for k in cell.ks]
 
 
