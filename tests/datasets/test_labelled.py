@@ -1,3 +1,7 @@
+import os
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -44,6 +48,52 @@ def test_label_by_name_position_and_file(write):
     assert "holds 3 labels, and there are 4 samples" in refused(path, None, target_file=write("u\nv\nv", "l.txt"))
 
 
+TABLE = "a,b\n1,5\n2,6\n3,4\n4,5\n"
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("carcinoma, squamous\nill\nill\ncarcinoma, squamous\n", ["carcinoma, squamous", "ill"]),
+        ('"carcinoma, squamous"\n"ill"\n"ill"\n"carcinoma, squamous"\n', ["carcinoma, squamous", "ill"]),
+        ("what\nhigh risk\nlow risk\nhigh risk\nlow risk\n", ["high risk", "low risk"]),
+        ("not ill\nill\nvery ill\nill\n", ["ill", "not ill", "very ill"]),
+        ('"label"\n"1" "u"\n"2" "u"\n"3" "v"\n"4" "v"\n', ["u", "v"]),  # as R's write.table does
+        ("label\n1\tu\n2\tu\n3\tv\n4\tv\n", ["u", "v"]),
+        (",label\n0,u\n1,u\n2,v\n3,v\n", ["u", "v"]),  # as pandas does
+        ("who what\ns1 u\ns2 u\ns3 v\ns4 v\n", ["u", "v"]),
+        ("1\n2.0\n1\n2\n", [1, 2]),
+    ],
+)
+def test_files_of_labels(write, labels, expected):
+    table = read_labelled(write(TABLE), target_file=write(labels, "labels.txt"))
+    assert np.unique(table.y).tolist() == expected
+
+
+def test_files_of_what_are_no_labels(write):
+    path = write(TABLE)
+    for labels, words in (
+        ("u\nNA\nv\nv\n", "missing in 1 samples, first in sample 2"),
+        ("1\n1\n?\n2\n", "missing in 1 samples, first in sample 3"),
+        ("0.5\n1\n1\n0.5\n", "not whole (0.5)"),
+        ("1\n1\ninf\n2\n", "not whole (inf)"),
+        ("u,1\nv,1\nv,2\nu,2\n", "holds 2 columns: say which"),
+        ("", "labels.txt' cannot be used: it is empty"),
+    ):
+        assert words in refused(path, None, target_file=write(labels, "labels.txt"))
+
+
+def test_labels_in_files_of_numpy(write, tmp_path):
+    path = write(TABLE)
+    np.save(tmp_path / "y.npy", np.array([0, 0, 1, 1]))
+    np.savez(tmp_path / "y.npz", y=np.array([b"u", b"u", b"v", b"v"]))
+    assert read_labelled(path, target_file=tmp_path / "y.npy").y.tolist() == [0, 0, 1, 1]
+    assert read_labelled(path, target_file=tmp_path / "y.npz").y.tolist() == ["u", "u", "v", "v"]
+    np.save(tmp_path / "y.npy", np.arange(8).reshape(4, 2) // 4)
+    assert "holds 2 columns" in refused(path, None, target_file=tmp_path / "y.npy")
+    assert read_labelled(path, 1, target_file=tmp_path / "y.npy").y.tolist() == [0, 0, 1, 1]
+
+
 def test_a_column_named_like_a_position_goes_by_its_name(write):
     table = read_labelled(write("1,y,2\n5,u,7\n5,u,8\n1,v,9\n1,v,9\n"), "1")
     assert (table.target, table.target_position) == ("1", 0)
@@ -76,6 +126,13 @@ def test_duplicate_names_are_made_unique_and_refused_where_ambiguous(write):
     assert read_labelled(path, "y", drop=[1]).names == ["a", "a.1"]
 
 
+def test_names_that_were_given_can_be_used(write):
+    path = write("a,a,,y\n1,2,3,u\n2,2,1,u\n4,1,5,v\n1,3,1,v\n")
+    assert read_labelled(path, "y").names == ["a", "a.1", "column_2"]
+    assert read_labelled(path, "y", drop=["a.1", "column_2"]).names == ["a"]
+    assert read_labelled(write("1.5,2,u\n2,3,u\n1,4,v\n1,1,v\n"), "feature_2").names == ["feature_0", "feature_1"]
+
+
 def test_categories_are_one_block_in_the_place_of_their_column(write):
     path = write("a,colour,b,y\n1,red,4,u\n2,blue,3,u\n3,red,2,v\n4,green,3,v\n")
     table = read_labelled(path, "y")
@@ -88,6 +145,8 @@ def test_categories_are_one_block_in_the_place_of_their_column(write):
     assert with_file.feature_groups[0] == with_file.feature_groups[4] != with_file.feature_groups[1]
     assert "names 'c', which is no feature" in refused(path, feature_groups=write("c,g\n", "groups.csv"))
     assert "must have lines" in refused(path, feature_groups=write("c\n", "groups.csv"))
+    marked = read_labelled(path, "y", feature_groups=write("\ufeffa,g\nb,g\n", "groups.csv"))  # as spreadsheets write
+    assert marked.feature_groups.tolist() == with_file.feature_groups.tolist()
 
 
 def test_what_is_left_out_and_said(write):
@@ -102,6 +161,10 @@ def test_mixed_columns_and_decimal_commas(write):
     message = refused(write("a,y\n1,u\n2,u\n3,v\noops,v\n"))
     assert message == "Column 'a' mixes numbers and text ('oops' in sample 4): correct it, or leave it out (--drop)."
     assert "a decimal comma" in refused(write("a;b;y\n1,5;1;u\n2,5;2;u\n1,5;3;v\n2,5;1;v\n"))
+    for cells in (["1,5", "2,5", "3,5", "4,5"], ["1,500", "2", "3", "1,500"], ["1,234,567.8", "", "", "1.234,5"]):
+        lines = "".join(f"{cell};{label}\n" for cell, label in zip(cells, "uuvv", strict=True))
+        message = refused(write(f"a;y\n{lines}"))
+        assert f"Column 'a' holds {cells[0]!r}, a decimal comma or one between thousands" in message
 
 
 MISSING = "a,b,c,y\n1,5,r,u\n,6,r,u\n3,NA,,v\n5,?,s,v\n5,6,r,v\n"
@@ -126,6 +189,22 @@ def test_sample_groups_are_no_feature(write):
     table = read_labelled(write("a,who,y\n1,p,u\n2,p,u\n3,q,v\n4,q,v\n"), "y", sample_groups="who")
     assert table.names == ["a"]
     assert table.sample_groups.tolist() == ["p", "p", "q", "q"]
+
+
+def test_missing_sample_groups_are_refused(write):
+    for groups in ("ppq", "112"):
+        rows = "".join(f"{i},{group},{i % 2}\n" for i, group in enumerate([*groups, ""]))
+        message = refused(write(f"a,who,y\n{rows}"), sample_groups="who")
+        assert message.startswith("The group in 'who' is missing in 1 samples, first in sample 4")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_file_names_that_are_not_utf_8(tmp_path):
+    path, labels = (Path(os.fsdecode(os.fsencode(tmp_path / name) + b"\xff")) for name in "ab")
+    path.write_text(TABLE, encoding="utf-8")
+    labels.write_text("u\nu\nv\nv\n", encoding="utf-8")
+    table = read_labelled(path, target_file=labels)
+    assert (table.file, table.target) == ("a\ufffd", "b\ufffd")
 
 
 def test_the_hash_is_that_of_the_file(write):

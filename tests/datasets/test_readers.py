@@ -109,11 +109,123 @@ def test_text_far_down_and_many_chunks(tmp_path, monkeypatch):
         ("0,1,y\n1.5,2,u\n2.5,3,v", ("0", "1", "y")),  # as pandas names columns that have no names
         ("a,b\nx,y\nu,v", ("a", "b")),
         ("a,b\n,2\n3,4", ("a", "b")),
+        ("1,male,yes\n2,female,no", None),
+        ("1,male\n2,female", None),
+        (",0,1,2\n0,1.5,2.5,3.5", ("", "0", "1", "2")),  # with row names besides
+        (",0,y\n0,u,w\n1,v,w", None),
     ],
 )
 def test_header_or_not(tmp_path, content, names):
     (tmp_path / "a").write_text(content, encoding="utf-8", newline="")
     assert read_frame(tmp_path / "a").names == names
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        ("a,b\n1,2", []),
+        ("1.5,2\n3,4", ["no header"]),
+        ("1,2,3\n3,4,5", ["numbers as names"]),
+        ("size,2024\n3,4", ["numbers as names"]),
+        (",size\n0,4", []),
+    ],
+)
+def test_a_first_line_of_numbers_is_told_of(tmp_path, content, kinds):
+    (tmp_path / "a").write_text(content, encoding="utf-8")
+    assert [note.kind for note in read_frame(tmp_path / "a").notes] == kinds
+
+
+def test_a_row_of_tabs_is_a_sample(tmp_path):
+    for content in ("a\tb\n1\t2\n\t\n3\t4\n\n", "a\tb\n\t\n1\t2\n3\t4\n"):
+        (tmp_path / "a").write_text(content, encoding="utf-8")
+        frame = read_frame(tmp_path / "a")
+        assert frame.numbers.shape == (3, 2)
+        assert np.isnan(frame.numbers).sum() == 2
+    (tmp_path / "a").write_text("a,b\n1,2\n\t\n3,4\n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").numbers.tolist() == [[1, 2], [3, 4]]
+
+
+def test_blanks_in_quotes_stay(tmp_path):
+    (tmp_path / "a").write_text('a   b\n1 \t "x  y"\n2   "z"\n', encoding="utf-8")
+    assert read_frame(tmp_path / "a").text[1].tolist() == ["x  y", "z"]
+
+
+def test_one_long_text_is_not_made_the_length_of_all(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("a,b\n" + "1,x\n" * 5000 + f"1,{'x' * 100_000}\n", encoding="utf-8")
+    monkeypatch.setattr("dsofs.datasets.readers.limits.available_bytes", lambda: 10**9)
+    with pytest.raises(DamagedFileError, match="of memory"):
+        read_frame(tmp_path / "a")
+
+
+NUMBERS_AS_TEXT = {"a": ["1.5", None, " 2 "], "b": ["1", "x", "NA"]}
+
+
+def check_numbers_as_text(frame):
+    np.testing.assert_array_equal(frame.numbers, [[1.5], [np.nan], [2]])
+    assert frame.text[1].tolist() == ["1", "x", ""]
+
+
+def test_numbers_as_text_in_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    book = openpyxl.Workbook()
+    for row in [list(NUMBERS_AS_TEXT), *zip(*NUMBERS_AS_TEXT.values(), strict=True)]:
+        book.active.append(row)
+    book.create_sheet("other")
+    book.save(tmp_path / "a.xlsx")
+    frame = read_frame(tmp_path / "a.xlsx")
+    check_numbers_as_text(frame)
+    assert [note.kind for note in frame.notes] == ["sheets"]
+
+
+def test_numbers_as_text_in_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    parquet.write_table(pyarrow.table(NUMBERS_AS_TEXT), tmp_path / "a")
+    check_numbers_as_text(read_frame(tmp_path / "a"))
+    codes = pyarrow.array(["1", "2", "1"]).dictionary_encode()
+    parquet.write_table(pyarrow.table({"a": codes}), tmp_path / "a")
+    assert read_frame(tmp_path / "a").text[0].tolist() == ["1", "2", "1"]  # declared as categories
+
+
+ARFF = "@relation r\n@attribute a numeric\n@attribute 'the text' string\n@data\n"
+
+
+@pytest.mark.parametrize("before", ["", "\ufeff", "% a long comment\n" * 999])
+def test_arff_comments_and_quotes(tmp_path, before):
+    body = "% first\n1,'x, y'\n\n  % between\n2,\"it's\"\n3,'don\\'t'\n4 , plain\n5,'say \"a\"'\n?,?\n% last\n"
+    (tmp_path / "a").write_text(before + ARFF + body, encoding="utf-8")
+    frame = read_frame(tmp_path / "a")
+    assert frame.format == "ARFF"
+    np.testing.assert_array_equal(frame.numbers.ravel(), [1, 2, 3, 4, 5, np.nan])
+    assert frame.text[1].tolist() == ["x, y", "it's", "don't", "plain", 'say "a"', ""]
+
+
+def test_what_begins_like_another_format(tmp_path):
+    (tmp_path / "a").write_text("RDX,b\n1,2\n3,4\n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").names == ("RDX", "b")
+    assert "R workspace" in broken(tmp_path, "a", b"RDX3\nX\n\x00")
+    names = ["%" + "long" * 1500, "b"]
+    (tmp_path / "a").write_text(",".join(names) + "\n1,2\n3,4\n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").names == tuple(names)
+
+
+def test_svmlight_whose_first_samples_are_zeros(tmp_path):
+    (tmp_path / "a").write_text("# made by hand\n1\n-1 # nothing\n\n1 2:0.5\n", encoding="utf-8")
+    frame = read_frame(tmp_path / "a")
+    assert frame.format == "svmlight"
+    assert frame.labels["y"].tolist() == [1, -1, 1]
+    (tmp_path / "a").write_text("1\n1 " + " ".join(f"{i}:0.5" for i in range(1, 2000)) + "\n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").format == "svmlight"
+    (tmp_path / "a").write_text("1\n0\n1\n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").format == "CSV"
+
+
+def test_texts_kept_as_bytes_are_text(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(3), y=np.array(["p", "q", "grün".encode()], dtype="S5"))
+    assert read_frame(tmp_path / "a.npz").labels["y"].tolist() == ["p", "q", "grün"]
+    np.savez(tmp_path / "a.npz", X=np.eye(3), y=np.array([b"p", b"q", b"\xff"]))
+    with pytest.raises(DamagedFileError, match="not UTF-8"):
+        read_frame(tmp_path / "a.npz")
 
 
 def broken(tmp_path, name, content):

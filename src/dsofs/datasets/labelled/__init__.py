@@ -7,32 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dsofs.datasets.labelled.columns import find_column, unique_names, values_of
-from dsofs.datasets.labelled.features import DECIMAL_COMMA, find_blocks, joined
+from dsofs.datasets.labelled.features import find_blocks, joined
 from dsofs.datasets.labelled.fingerprint import hash_of
-from dsofs.datasets.labelled.groups import groups_of_features, groups_of_samples, read_groups
-from dsofs.datasets.labelled.label import USUAL_LABELS, clean_label, find_label, read_label_file
-from dsofs.datasets.labelled.suspicions import equals_label, extremes, suspicious
-from dsofs.datasets.labelled.table import Feature, LabelledTable
-from dsofs.datasets.labelled.wording import SHOWN
+from dsofs.datasets.labelled.groups import groups_of_features, groups_of_samples
+from dsofs.datasets.labelled.label import clean_label, find_label
+from dsofs.datasets.labelled.suspicions import suspicious
+from dsofs.datasets.labelled.table import LabelledTable
 from dsofs.datasets.readers import read_frame
+from dsofs.files import readable
 
-__all__ = [
-    "DECIMAL_COMMA",
-    "Feature",
-    "LabelledTable",
-    "SHOWN",
-    "USUAL_LABELS",
-    "clean_label",
-    "equals_label",
-    "extremes",
-    "find_column",
-    "hash_of",
-    "read_groups",
-    "read_label_file",
-    "read_labelled",
-    "unique_names",
-    "values_of",
-]
+__all__ = ["LabelledTable", "find_column", "read_labelled", "unique_names", "values_of"]
 
 
 def read_labelled(
@@ -98,7 +82,7 @@ def read_labelled(
         feature_groups=groups_of_features(features, feature_groups),
         sample_groups=groups,
         notes=(*notes, *label_notes, *block_notes, *suspicious(X, y, features, target_name)),
-        file=path.name,
+        file=readable(path.name),
         format=frame.format,
         sha256=hash_of(path),
     )

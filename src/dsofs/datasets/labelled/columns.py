@@ -36,7 +36,7 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
 
 
 def find_column(frame: Frame, wanted: str | int, option: str) -> int:
-    """Which column is meant by a name or, where none has that name, a position."""
+    """Which column is meant by a name, of the file or given here, or, where none has that name, a position."""
     matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]
     if len(matching) > 1:
         raise ValueError(
@@ -45,6 +45,9 @@ def find_column(frame: Frame, wanted: str | int, option: str) -> int:
         )
     if matching:
         return matching[0]
+    names = unique_names(frame)[0]
+    if wanted in names:
+        return names.index(str(wanted))
     position = _position(wanted)
     if position is not None and -frame.n_columns <= position < frame.n_columns:
         return position % frame.n_columns
@@ -77,6 +80,20 @@ def values_of(frame: Frame, index: int) -> np.ndarray:
         return frame.text[index]
     column = frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]
     return np.ravel(column.toarray() if sparse.issparse(column) else column)
+
+
+def is_nameless(frame: Frame, index: int) -> bool:
+    """Whether the header leaves out the name of a column, as of one of row names."""
+    return frame.names is not None and frame.names[index] in ("", "Unnamed: 0")
+
+
+def refuse_missing(values: np.ndarray, what: str) -> None:
+    missing = np.flatnonzero(values == "" if values.dtype.kind in "OU" else np.isnan(values.astype(np.float64)))
+    if len(missing):
+        raise ValueError(
+            f"{what} is missing in {len(missing)} samples, first in sample {missing[0] + 1}: give it, or leave them "
+            "out."
+        )
 
 
 def is_identifier(values: np.ndarray | None) -> bool:

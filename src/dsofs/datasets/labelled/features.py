@@ -10,13 +10,14 @@ from scipy import sparse
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.datasets.imputing import count_missing, impute_numbers, impute_text
-from dsofs.datasets.labelled.columns import is_identifier, numbers_among, values_of
+from dsofs.datasets.labelled.columns import is_identifier, is_nameless, numbers_among, values_of
 from dsofs.datasets.labelled.table import Feature
 from dsofs.datasets.labelled.wording import SHOWN, listed, stand
 from dsofs.datasets.readers import Frame, Note
 from dsofs.datasets.readers.numbers import number
 
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+# As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
+NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _columns(frame: Frame, wanted: Ints) -> AnyArray:
 def _numeric_features(frame: Frame, names: list[str], aside: set[int], notes: list[Note], impute: str) -> Ints:
     """Columns of numbers, less those that only count the rows or hold nothing."""
     kept = np.array([index for index in frame.numeric if index not in aside], dtype=np.intp)
-    nameless = [] if frame.names is None else [i for i in kept if frame.names[i] in ("", "Unnamed: 0")]
+    nameless = [index for index in kept if is_nameless(frame, index)]
     counting = [index for index in nameless if _counts_rows(values_of(frame, index))]
     if counting:
         text = f"{listed(names[i] for i in counting)} only counts the rows and was left out"
@@ -81,7 +82,8 @@ def _counts_rows(values: Floats) -> bool:
 
 
 def _is_category(values: np.ndarray, name: str, notes: list[Note]) -> bool:
-    """Whether a column of text holds categories; refuses one that mixes numbers and text."""
+    """Whether a column of text holds categories; refuses numbers with commas, and numbers mixed with text."""
+    _refuse_commas(values, name)
     if is_identifier(values):
         notes.append(Note("identifier", f"{name!r} has another text for each sample, an identifier: left out"))
         return False
@@ -89,14 +91,19 @@ def _is_category(values: np.ndarray, name: str, notes: list[Note]) -> bool:
     return True
 
 
+def _refuse_commas(values: np.ndarray, name: str) -> None:
+    comma = next((str(value) for value in np.unique(values) if NUMBER_WITH_COMMA.fullmatch(value)), None)
+    if comma is not None:
+        raise ValueError(
+            f"Column {name!r} holds {comma!r}, a decimal comma or one between thousands: write numbers with a point "
+            "and nothing between thousands, or leave it out (--drop)."
+        )
+
+
 def _refuse_mixed(values: np.ndarray, name: str) -> None:
-    present = np.unique(values[values != ""])
     if not numbers_among(values):
-        comma = next((str(value) for value in present if DECIMAL_COMMA.fullmatch(value)), None)
-        if comma is not None:
-            raise ValueError(f"Column {name!r} holds {comma!r}, a decimal comma: write numbers with a point.")
         return
-    words = [str(value) for value in present if number(value.encode()) is None]
+    words = [str(value) for value in np.unique(values[values != ""]) if number(value.encode()) is None]
     if words:
         sample = int(np.flatnonzero(values == words[0])[0]) + 1
         raise ValueError(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dsofs.datasets.labelled.columns import find_column, values_of
+from dsofs.datasets.labelled.columns import find_column, refuse_missing, values_of
 from dsofs.datasets.labelled.table import Feature
 from dsofs.datasets.labelled.wording import listed, stand
 from dsofs.datasets.readers import Frame
@@ -17,10 +17,10 @@ from dsofs.datasets.readers import Frame
 def groups_of_samples(frame: Frame, column: str | int | None) -> tuple[np.ndarray | None, int | None]:
     if column is None:
         return None, None
-    if column in frame.labels:
-        return frame.labels[str(column)], None
-    index = find_column(frame, column, "sample_groups")
-    return values_of(frame, index), index
+    index = None if column in frame.labels else find_column(frame, column, "sample_groups")
+    groups = frame.labels[str(column)] if index is None else values_of(frame, index)
+    refuse_missing(groups, f"The group in {str(column)!r}")
+    return groups, index
 
 
 def groups_of_features(features: list[Feature], path: str | os.PathLike[str] | None) -> np.ndarray | None:
@@ -44,7 +44,7 @@ def groups_of_features(features: list[Feature], path: str | os.PathLike[str] | N
 
 def read_groups(path: Path) -> dict[str, str]:
     """Lines ``feature, group``; a header of these two words is passed over."""
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8-sig", newline="") as file:  # spreadsheets begin with a mark
         try:
             text = file.read()
         except UnicodeDecodeError as error:

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from dsofs.datasets.labelled.columns import find_column, is_identifier, values_of
-from dsofs.datasets.labelled.wording import SHOWN, listed, stand
-from dsofs.datasets.readers import Frame, Note, read_frame
-from dsofs.datasets.readers.delimited import decode, logical_lines, sniff_delimiter, split
-from dsofs.datasets.readers.source import open_source
+from dsofs.datasets.labelled.columns import find_column, is_identifier, is_nameless, refuse_missing, values_of
+from dsofs.datasets.labelled.wording import listed, stand
+from dsofs.datasets.readers import Frame, Note, format_of, naming, read_frame
+from dsofs.datasets.readers.delimited import BLANKS, DELIMITERS, TAB, decode, logical_lines, split
+from dsofs.datasets.readers.numbers import numbers_or_text
+from dsofs.datasets.readers.numpy_files import read_vector
+from dsofs.datasets.readers.source import Source, open_source
+from dsofs.files import readable
 
 USUAL_LABELS = ("y", "Y", "label", "labels", "target")
+NEVER_IN_TEXT = b"\x1f"  # a delimiter that leaves lines whole
 
 
 def find_label(
@@ -21,7 +25,8 @@ def find_label(
 ) -> tuple[np.ndarray, str, int | None]:
     """The labels, what they are called, and the column of the file they take up."""
     if target_file is not None:
-        return read_label_file(Path(target_file), target, frame.n_samples), Path(target_file).name, None
+        path = Path(target_file)
+        return read_label_file(path, target, frame.n_samples), readable(path.name), None
     if target is None:
         usual = [name for name in USUAL_LABELS if name in frame.labels]
         if not usual and len(frame.labels) != 1:
@@ -35,15 +40,43 @@ def find_label(
 
 
 def read_label_file(path: Path, target: str | int | None, n_samples: int) -> np.ndarray:
-    """Labels from a file of their own: one per line, with or without a header, or any table that has them."""
-    source = open_source(path)
-    if b"\x00" not in source.head and not source.head.startswith(b"PK"):
-        with source.open() as stream:
-            lines = [line for _, line in logical_lines(stream)]
-        if target is None and lines and len(split(lines[0], sniff_delimiter(lines[:SHOWN]))) == 1:
-            cells = [decode(split(line, b",")[0]).strip() for line in lines]
-            return _fitting(np.array(cells[1:] if len(cells) == n_samples + 1 else cells), path, n_samples)
-    return _fitting(_labels_in(path, target), path, n_samples)
+    """Labels from a file of their own: one per line, with or without a header; a vector; or any table with them."""
+    labels = None
+    if target is None and path.is_file():
+        with naming(path):
+            labels = _bare_labels(open_source(path), n_samples)
+    return _fitting(_labels_in(path, target) if labels is None else labels, path, n_samples)
+
+
+def _bare_labels(source: Source, n_samples: int) -> np.ndarray | None:
+    """Labels that stand alone in a file; None if it is a table."""
+    kind = format_of(source).name
+    if kind in ("NPY", "NPZ"):
+        return read_vector(source, kind)
+    if kind != "text":
+        return None
+    with source.open() as stream:
+        lines = [line for _, line in logical_lines(stream)]
+    if any(_is_table(lines, delimiter) for delimiter in (*DELIMITERS, BLANKS)):
+        return None
+    labels = [decode(split(line, NEVER_IN_TEXT)[0]) for line in lines]
+    return numbers_or_text(labels[1:] if len(labels) == n_samples + 1 else labels)
+
+
+def _is_table(lines: list[bytes], delimiter: bytes) -> bool:
+    """Whether a delimiter cuts lines into as many cells each; in a header of R the one above the row names lacks."""
+    first, *others = [split(line, delimiter) for line in lines] or [[]]
+    n_columns = len(others[0]) if others else 1
+    if n_columns == 1 or any(len(cells) != n_columns for cells in others):
+        return False
+    if delimiter == BLANKS and not _names_samples(others):  # a blank may also stand in a label: high risk, low risk
+        return False
+    return len(first) == n_columns or (delimiter in (BLANKS, TAB) and len(first) == n_columns - 1)
+
+
+def _names_samples(rows: list[list[bytes]]) -> bool:
+    """Whether a column holds another text in each row."""
+    return any(len(set(column)) == len(rows) for column in zip(*rows, strict=True))
 
 
 def _labels_in(path: Path, target: str | int | None) -> np.ndarray:
@@ -54,7 +87,11 @@ def _labels_in(path: Path, target: str | int | None) -> np.ndarray:
             if target in frame.labels
             else values_of(frame, find_column(frame, target, "target"))
         )
-    columns = [index for index in range(frame.n_columns) if not is_identifier(frame.text.get(index))]
+    columns = [
+        index
+        for index in range(frame.n_columns)
+        if not is_identifier(frame.text.get(index)) and not is_nameless(frame, index)
+    ]
     if len(columns) != 1:
         raise ValueError(f"{path.name!r} holds {len(columns)} columns: say which is the label (--target).")
     return values_of(frame, columns[0])
@@ -70,20 +107,18 @@ def _fitting(labels: np.ndarray, path: Path, n_samples: int) -> np.ndarray:
 
 def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
     """Classes as whole numbers or text; refuses what are no classes."""
-    labels = np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-    is_text = labels.dtype.kind in "OU"
-    missing = np.flatnonzero(labels == "" if is_text else np.isnan(labels.astype(np.float64)))
-    if len(missing):
+    refuse_missing(values, f"The label {name!r}")
+    if values.dtype.kind in "OU":
+        y = values.astype(str)
+        return y, _class_notes(y, name)
+    numbers = values.astype(np.float64)
+    odd = numbers[~np.isfinite(numbers) | (numbers != np.rint(numbers))]
+    if len(odd):
         raise ValueError(
-            f"The label {name!r} is missing in {len(missing)} samples, first in sample {missing[0] + 1}: give it, or "
-            "leave them out."
+            f"The label {name!r} holds numbers that are not whole ({odd[0]:g}): it is measured, not a class. Give a "
+            "column of classes, or cut it into some."
         )
-    if not is_text and not (labels == np.rint(labels.astype(np.float64))).all():
-        raise ValueError(
-            f"The label {name!r} holds numbers that are not whole ({labels[labels != np.rint(labels)][0]:g}): it is "
-            "measured, not a class. Give a column of classes, or cut it into some."
-        )
-    y = labels.astype(str) if is_text else labels.astype(np.int64)
+    y = values.astype(np.int64)
     return y, _class_notes(y, name)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,14 +15,15 @@ from dsofs.datasets.readers import arff, svmlight
 from dsofs.datasets.readers.frame import Frame, Note, check_not_empty
 from dsofs.datasets.readers.source import Source, open_source
 
-__all__ = ["FORMATS", "Format", "Frame", "Note", "read_frame"]
+__all__ = ["FORMATS", "Format", "Frame", "Note", "format_of", "naming", "read_frame"]
 
 # The first bytes of kinds of files that are not read, and what to do with them.
 REFUSED = {
     b"\x80\x02}": "a pickle, which can run code", b"\x80\x03": "a pickle, which can run code",
     b"\x80\x04": "a pickle, which can run code", b"\x80\x05": "a pickle, which can run code",
     b"\xd0\xcf\x11\xe0": "an Excel file of before 2007", b"BZh": "packed with bzip2", b"\xfd7zXZ": "packed with xz",
-    b"(\xb5/\xfd": "packed with zstd", b"%PDF": "a PDF document", b"RDX": "an R workspace",
+    b"(\xb5/\xfd": "packed with zstd", b"%PDF": "a PDF document",
+    b"RDX2\n": "an R workspace", b"RDX3\n": "an R workspace",
     b"\xff\xfe": "text in UTF-16, not UTF-8", b"\xfe\xff": "text in UTF-16, not UTF-8",
 }  # fmt: skip
 
@@ -87,8 +89,15 @@ def read_frame(path: str | os.PathLike[str]) -> Frame:
         If its format needs the extra ``readers``.
     """
     path = Path(path)
-    try:
+    with naming(path):
         return check_not_empty(_read(path))
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Say of a damaged file which one it is."""
+    try:
+        yield
     except DamagedFileError as error:
         raise DamagedFileError(f"{str(path)!r} cannot be used: {error}") from error
 
@@ -97,6 +106,11 @@ def _read(path: Path) -> Frame:
     if path.is_dir():
         return _read_folder(path)
     source = open_source(path)
+    return _reader(format_of(source))(source)
+
+
+def format_of(source: Source) -> Format:
+    """Which format a file has; refuses what is of none."""
     if not source.head:
         raise DamagedFileError("it is empty")
     for mark, what in REFUSED.items():
@@ -104,7 +118,7 @@ def _read(path: Path) -> Frame:
             raise DamagedFileError(f"it is {what}: save the data as CSV (UTF-8), NPZ or Parquet")
     for format in FORMATS:
         if format.matches(source):
-            return _reader(format)(source)
+            return format
     raise DamagedFileError("it is a binary file of no known format: save the data as CSV (UTF-8), NPZ or Parquet")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dsofs.arrays.types import AnyArray
 from dsofs.datasets.errors import DamagedFileError
+from dsofs.datasets.readers.arrays import decoded
 from dsofs.datasets.readers.frame import Frame, matrix_frame
 from dsofs.datasets.readers.numpy_files import checked_sparse
 
@@ -54,7 +55,7 @@ def _float(array: np.ndarray) -> type[np.floating[Any]]:
 def _column(member: Any, content: Content) -> np.ndarray:
     """A column of obs or var: plain, of categories, or with a mask of what is missing."""
     if not hasattr(member, "keys"):
-        return content(member)
+        return decoded(content(member))
     if "categories" in member:
         codes, categories = content(member["codes"]), content(member["categories"]).astype(str)
         return np.where(codes < 0, "", categories[np.maximum(codes, 0)]) if len(categories) else codes.astype(str)

@@ -20,7 +20,7 @@ def arrays_frame(format: str, arrays: Mapping[str, AnyArray]) -> Frame:
     """X or the only matrix; what has one value per sample are labels, what has one per column their names."""
     key = _matrix_key(arrays)
     X = _numbers(key, arrays[key])
-    vectors = {name: np.ravel(array) for name, array in arrays.items() if name != key and _is_vector(array)}
+    vectors = {name: decoded(np.ravel(array)) for name, array in arrays.items() if name != key and is_vector(array)}
     names = next(
         (_texts(vectors[name]) for name in NAMES_OF_FEATURES if len(vectors.get(name, ())) == X.shape[1]), None
     )
@@ -56,15 +56,23 @@ def _numbers(name: str, array: AnyArray) -> AnyArray:
     return np.ascontiguousarray(array, dtype=array.dtype if array.dtype == np.float32 else np.float64)
 
 
-def _is_vector(array: AnyArray) -> bool:
+def is_vector(array: AnyArray) -> bool:
+    """Whether numbers or texts stand in one row or column."""
     if sparse.issparse(array):
         return False
     return array.dtype.kind in "biufUS" and (array.ndim == 1 or (array.ndim == 2 and min(array.shape) == 1))
 
 
+def decoded(vector: np.ndarray) -> np.ndarray:
+    """Texts that are kept as bytes, as text."""
+    try:
+        return np.char.decode(vector, "utf-8") if vector.dtype.kind == "S" else vector
+    except UnicodeDecodeError as error:
+        raise DamagedFileError("it holds text that is not UTF-8: save it again with the encoding UTF-8") from error
+
+
 def _texts(vector: np.ndarray) -> tuple[str, ...]:
-    plain = np.char.decode(vector, "utf-8") if vector.dtype.kind == "S" else vector
-    return tuple(str(name).strip() for name in plain)
+    return tuple(str(name).strip() for name in vector)
 
 
 def _named(label: np.ndarray, names: np.ndarray) -> np.ndarray:

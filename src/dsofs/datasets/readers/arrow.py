@@ -11,6 +11,7 @@ from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.arrow_sizes import unpacked_bytes
 from dsofs.datasets.readers.frame import Frame, column_frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.datasets.readers.numbers import numbers_or_text
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
 
@@ -58,7 +59,8 @@ def table_frame(pyarrow: Any, format: str, table: Any) -> Frame:
 def _values(pyarrow: Any, name: str, column: Any) -> np.ndarray:
     """Numbers with NaN for what is missing, or text with an empty one."""
     kind, types = column.type, pyarrow.types
-    if types.is_dictionary(kind):
+    declared_categories = types.is_dictionary(kind)
+    if declared_categories:
         column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         plain = column.cast("int8") if types.is_boolean(kind) else column
@@ -67,7 +69,8 @@ def _values(pyarrow: Any, name: str, column: Any) -> np.ndarray:
         raise DamagedFileError(f"column {name!r} holds {kind} values: leave it out when you write the file")
     if types.is_null(kind):
         return np.full(len(column), np.nan)
-    return np.array(["" if value is None else str(value) for value in column.to_pylist()], dtype=str)
+    texts = ["" if value is None else str(value) for value in column.to_pylist()]
+    return np.array(texts, dtype=str) if declared_categories else numbers_or_text(texts)
 
 
 def _first_line(error: Exception) -> str:

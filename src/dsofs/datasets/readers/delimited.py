@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import IO
 
 import numpy as np
 
@@ -16,14 +15,18 @@ from dsofs.arrays.types import Floats
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.frame import Frame, Note
 from dsofs.datasets.readers.limits import refuse_too_big
-from dsofs.datasets.readers.numbers import MISSING, number, parse_plain
+from dsofs.datasets.readers.numbers import is_missing, number, parse_plain
 from dsofs.datasets.readers.source import Source
 
-DELIMITERS = (b",", b"\t", b";", b"|")
+TAB = b"\t"
+DELIMITERS = (b",", TAB, b";", b"|")
 BLANKS = b" "  # any run of blanks or tabs
+QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
+CHARACTER = np.dtype("U1").itemsize
+QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|\s+')
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Layout:
     delimiter: bytes
     text: frozenset[int]
     skip: int = 0  # lines before the first sample
-    quote: str = '"'
+    as_csv: Callable[[bytes], bytes] | None = None  # makes a line one of CSV, where the file is none
 
 
 class FoundTextError(Exception):
@@ -46,10 +49,12 @@ class FoundTextError(Exception):
 
 def read(source: Source) -> Frame:
     with source.open() as stream:
-        first = list(islice(logical_lines(stream), SNIFFED_LINES))
-    if not first:
+        begin = list(islice(logical_lines(stream, TAB), SNIFFED_LINES))
+    filled = [line for _, line in begin if line.strip()]
+    if not filled:
         raise DamagedFileError("it holds no lines of data: give a table with a header and one line per sample")
-    delimiter = sniff_delimiter([line for _, line in first])
+    delimiter = sniff_delimiter(filled)
+    first = [(count, line) for count, line in begin if line.strip() or delimiter == TAB]
     rows = [split(line, delimiter) for _, line in first]
     names = _header(rows)
     samples = first if names is None else first[1:]
@@ -62,9 +67,8 @@ def read(source: Source) -> Frame:
         text=frozenset(index for index, cell in enumerate(cells) if number(cell) is None),
         skip=samples[0][0] - 1,
     )
-    kind = "TSV" if delimiter == b"\t" else "CSV"
-    notes = () if names else (Note("no header", "the first line is no header: columns are named by their position"),)
-    return replace(read_body(source, layout, names), format=kind, notes=notes)
+    kind = "TSV" if delimiter == TAB else "CSV"
+    return replace(read_body(source, layout, names), format=kind, notes=_header_notes(names))
 
 
 def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> Frame:
@@ -79,22 +83,23 @@ def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> 
         return Frame("text", numbers, numeric, text, names)
 
 
-def logical_lines(stream: IO[bytes], quote: bytes = b'"', skip: int = 0) -> Iterator[tuple[int, bytes]]:
+def logical_lines(stream: Iterable[bytes], delimiter: bytes = BLANKS, skip: int = 0) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers, without their ends; the first ``skip``, empty ones and comments at the top left out.
 
-    A line end between quotes does not end the line.
+    A line end between quotes does not end the line. A line of tabs is a sample without any value where they delimit.
     """
     started, pending, opened = skip > 0, b"", 0
     for count, raw in islice(enumerate(stream, 1), skip, None):
         line = raw.removeprefix(BYTE_ORDER_MARK) if count == 1 else raw
-        if pending or line.count(quote) % 2:
+        if pending or line.count(QUOTE) % 2:
             pending += line
             opened = opened or count
-            if pending.count(quote) % 2:
+            if pending.count(QUOTE) % 2:
                 continue
             line, pending = pending, b""
         line = line.rstrip(b"\r\n")
-        if line.strip() and (started or not line.startswith(b"#")):
+        is_sample = line.strip() or (delimiter == TAB and TAB in line)
+        if is_sample and (started or not line.startswith(b"#")):
             started = True
             yield opened or count, line
         opened = 0
@@ -115,17 +120,21 @@ def sniff_delimiter(lines: list[bytes]) -> bytes:
     return best if count else BLANKS
 
 
-def split(line: bytes, delimiter: bytes, quote: str = '"') -> list[bytes]:
+def split(line: bytes, delimiter: bytes) -> list[bytes]:
     """The cells of a line, which may be quoted."""
+    if QUOTE not in line:
+        return _single_blanks(line, delimiter).split(delimiter)
     if delimiter == BLANKS:
-        line = b" ".join(line.split())
-    if quote.encode() not in line:
-        return line.split(delimiter)
+        line = QUOTED_OR_BLANK.sub(lambda found: found[1] or BLANKS, line.strip())
     try:
-        reader = csv.reader([decode(line)], delimiter=delimiter.decode(), quotechar=quote, skipinitialspace=True)
+        reader = csv.reader([decode(line)], delimiter=delimiter.decode(), skipinitialspace=True)
         return [cell.encode() for cell in next(reader)]
     except csv.Error as error:
         raise DamagedFileError(f"a line cannot be cut into columns ({error}): check its quotation marks") from error
+
+
+def _single_blanks(line: bytes, delimiter: bytes) -> bytes:
+    return b" ".join(line.split()) if delimiter == BLANKS else line
 
 
 def decode(content: bytes) -> str:
@@ -145,15 +154,31 @@ def _header(rows: list[list[bytes]]) -> tuple[str, ...] | None:
     return ("", *names) if second is not None and len(second) == len(first) + 1 else names
 
 
+def _header_notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
+    if names is None:
+        return (Note("no header", "the first line is no header: columns are named by their position"),)
+    numbers = [name for name in names if (value := number(name.encode())) is not None and np.isfinite(value)]
+    if not numbers:
+        return ()
+    return (Note("numbers as names", f"the first line was taken for a header, though it holds {numbers[0]!r}"),)
+
+
 def _is_header(first: list[bytes], second: list[bytes]) -> bool:
-    """A header has text above numbers; or counts the columns, as frames without names are written."""
+    """A header has text above numbers; or counts the columns, as frames without names are written.
+
+    Where it counts, one name may be a text, that of the label; and the first may be empty, that of the row names.
+    """
     if len(second) == len(first) + 1:
         return True
     above, below = [number(cell) for cell in first], [number(cell) for cell in second]
     if any(name is None and value is not None for name, value in zip(above, below, strict=False)):
         return True
-    counted = [name for name in above if name is not None]
-    return not counted or (len(first) > 2 and counted in (_count(0, counted), _count(1, counted)))
+    names = above if first[0].strip() else above[1:]
+    counted = [name for name in names if name is not None]
+    if not counted:
+        return True
+    counts_columns = counted in (_count(0, counted), _count(1, counted))
+    return counts_columns and len(first) > 2 and len(counted) > 1 and len(names) - len(counted) <= 1
 
 
 def _count(start: int, values: list[float]) -> list[float]:
@@ -168,7 +193,8 @@ def _read_once(source: Source, layout: Layout) -> tuple[Floats, dict[int, np.nda
     rows: list[bytes] = []
     pending = total = 0
     with source.open() as stream:
-        for count, line in logical_lines(stream, layout.quote.encode(), layout.skip):
+        lines = stream if layout.as_csv is None else map(layout.as_csv, stream)
+        for count, line in logical_lines(lines, layout.delimiter, layout.skip):
             numbers, texts = cut(count, line)
             rows.append(numbers)
             for column, cell in zip(text, texts, strict=True):
@@ -198,14 +224,12 @@ class Cutter:
         self.left = max((index + 1 for index in self.text if index < middle), default=0)
         self.right = max((layout.n_columns - index for index in self.text if index >= middle), default=0)
         self.whole = self.left + self.right >= layout.n_columns
-        self.quote = layout.quote.encode()
 
     def __call__(self, count: int, line: bytes) -> tuple[bytes, list[bytes]]:
         delimiter = self.layout.delimiter
-        if self.quote in line:
-            return self._from_cells(count, split(line, delimiter, self.layout.quote))
-        if delimiter == BLANKS:
-            line = b" ".join(line.split())
+        if QUOTE in line:
+            return self._from_cells(count, split(line, delimiter))
+        line = _single_blanks(line, delimiter)
         self._check(count, line.count(delimiter))
         if self.whole:
             return self._from_cells(count, line.split(delimiter))
@@ -254,4 +278,6 @@ def _careful(lines: bytes, layout: Layout) -> Floats:
 
 def _texts(cells: list[bytes]) -> np.ndarray:
     """The cells as text, missing ones as an empty one."""
-    return np.array(["" if (bare := cell.strip()).lower() in MISSING else decode(bare) for cell in cells], dtype=str)
+    texts = ["" if is_missing(cell) else decode(cell.strip()) for cell in cells]
+    refuse_too_big(CHARACTER * len(texts) * max(map(len, texts), default=0))  # one long text makes all cells as long
+    return np.array(texts, dtype=str)

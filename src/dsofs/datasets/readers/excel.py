@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.frame import Frame, Note, column_frame
 from dsofs.datasets.readers.limits import refuse_bomb
-from dsofs.datasets.readers.numbers import MISSING
+from dsofs.datasets.readers.numbers import numbers_or_text
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
 
@@ -32,7 +33,7 @@ def read(source: Source) -> Frame:
         raise
     except Exception as error:  # openpyxl raises a dozen kinds on damaged files
         raise DamagedFileError(f"it is cut short or no workbook ({error}): save it again") from error
-    return _with_note(_frame(rows), sheets)
+    return replace(_frame(rows), notes=_sheet_notes(sheets))
 
 
 def _frame(rows: list[tuple[Any, ...]]) -> Frame:
@@ -45,15 +46,13 @@ def _frame(rows: list[tuple[Any, ...]]) -> Frame:
 
 
 def _values(cells: list[Any]) -> np.ndarray:
-    """A column of numbers, if every cell is a number or missing, else of text."""
-    bare = [None if isinstance(cell, str) and cell.strip().lower().encode() in MISSING else cell for cell in cells]
-    if all(cell is None or isinstance(cell, int | float) for cell in bare):
-        return np.array([np.nan if cell is None else float(cell) for cell in bare])
-    return np.array(["" if cell is None else str(cell).strip() for cell in bare], dtype=str)
+    """A column of numbers, if every cell is a number, one stored as text, or missing; else of text."""
+    if all(cell is None or isinstance(cell, int | float) for cell in cells):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return numbers_or_text(["" if cell is None else str(cell) for cell in cells])
 
 
-def _with_note(frame: Frame, sheets: list[str]) -> Frame:
+def _sheet_notes(sheets: list[str]) -> tuple[Note, ...]:
     if len(sheets) == 1:
-        return frame
-    note = Note("sheets", f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read")
-    return Frame(frame.format, frame.numbers, frame.numeric, frame.text, frame.names, notes=(note,))
+        return ()
+    return (Note("sheets", f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read"),)

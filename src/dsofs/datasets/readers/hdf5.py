@@ -16,7 +16,6 @@ from dsofs.datasets.readers.numpy_files import checked_sparse
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
 
-HDF5 = b"\x89HDF\r\n\x1a\n"
 MAT73 = b"MATLAB 7.3 MAT-file"
 
 

@@ -1,4 +1,4 @@
-"""MATLAB files of version 5 (and 4 of the same reader)."""
+"""MATLAB files of versions 5 to 7."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from dsofs.datasets.readers.frame import Frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
 from dsofs.datasets.readers.source import Source
 
-MAT5 = b"MATLAB 5.0 MAT-file"
 HEADER_BYTES, TAG_BYTES, PEEK_BYTES = 128, 8, 1024
 PACKED = 15  # the kind of a packed variable
 CURE = "save it with the flag -v6, which does not pack."

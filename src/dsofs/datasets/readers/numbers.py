@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 
 import numpy as np
@@ -28,6 +29,14 @@ def number(token: bytes) -> float | None:
         return float(token)
     except ValueError:
         return np.nan if is_missing(token) else None
+
+
+def numbers_or_text(cells: Sequence[str]) -> np.ndarray:
+    """A column of numbers if every cell is one or missing, else of text; missing ones are NaN or an empty text."""
+    values = [number(cell.encode()) for cell in cells]
+    if None in values:
+        return np.array(["" if is_missing(cell.encode()) else cell.strip() for cell in cells], dtype=str)
+    return np.array(values, dtype=np.float64)
 
 
 def parse_plain(lines: bytes, count: int) -> Floats | None:

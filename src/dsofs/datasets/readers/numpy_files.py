@@ -13,44 +13,51 @@ from scipy import sparse
 
 from dsofs.arrays.types import AnyArray
 from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.readers.arrays import arrays_frame
+from dsofs.datasets.readers.arrays import arrays_frame, decoded, is_vector
 from dsofs.datasets.readers.frame import Frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big, refuse_too_wide
 from dsofs.datasets.readers.source import Source
 
-NPY = b"\x93NUMPY"
 SPARSE = {"data", "indices", "indptr", "format", "shape"}  # what scipy.sparse.save_npz writes
 BROKEN = (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError)
 
 
 def read_npy(source: Source) -> Frame:
-    with source.open() as stream:
-        array = _array(stream, source.size, source.path.name)
+    array = _only_array(source)
     if array.ndim != 2:
         raise DamagedFileError(f"it holds an array of {array.ndim} dimensions, and must hold samples x features")
     return arrays_frame("NPY", {"X": array})
 
 
 def read_npz(source: Source) -> Frame:
-    try:
-        arrays = _members(source.path)
-    except DamagedFileError:
-        raise
-    except BROKEN as error:
-        raise DamagedFileError(f"it is cut short or no NPZ file ({error}): copy or save it again") from error
+    arrays = _members(source.path)
     if set(arrays) >= SPARSE:
         matrix = _sparse(arrays)
         arrays = {"X": matrix, **{name: array for name, array in arrays.items() if name not in SPARSE}}
     return arrays_frame("NPZ", arrays)
 
 
-def read_vector(source: Source) -> np.ndarray:
-    """An array of one dimension, from an NPY file."""
+def read_vector(source: Source, format: str) -> np.ndarray | None:
+    """The only array of an NPY or NPZ file, if it holds one value per sample."""
+    arrays = [_only_array(source)] if format == "NPY" else list(_members(source.path).values())
+    return decoded(np.ravel(arrays[0])) if len(arrays) == 1 and is_vector(arrays[0]) else None
+
+
+def _only_array(source: Source) -> np.ndarray:
     with source.open() as stream:
-        return np.ravel(_array(stream, source.size, source.path.name))
+        return _array(stream, source.size, source.path.name)
 
 
 def _members(path: Path) -> dict[str, AnyArray]:
+    try:
+        return _unpacked(path)
+    except DamagedFileError:
+        raise
+    except BROKEN as error:
+        raise DamagedFileError(f"it is cut short or no NPZ file ({error}): copy or save it again") from error
+
+
+def _unpacked(path: Path) -> dict[str, AnyArray]:
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]

@@ -12,13 +12,16 @@ from dsofs.datasets.readers.frame import Frame, matrix_frame
 from dsofs.datasets.readers.limits import refuse_too_wide
 from dsofs.datasets.readers.source import Source
 
-FIRST_LINE = re.compile(rb"\s*(#[^\n]*\n\s*)*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#|\r?\n|$)")
+LABEL = rb"[-+.\deE]+(?:[ \t]+qid:\d+)?"
+NO_PAIR = rb"(?:(?:" + LABEL + rb")?[ \t]*(?:#[^\n]*)?\r?\n)*"  # samples of zeros, comments and empty lines
+PAIRS = rb"(?:[ \t]+\d+:[-+.\deE]+)+"
+END = rb"[ \t]*(?:#|\r?\n|$)|[ \t]+[\d:][-+.\deE:]*$"  # of a line, or of the beginning of a long one
+FIRST_PAIRS = re.compile(NO_PAIR + rb"[ \t]*" + LABEL + PAIRS + rb"(?:" + END + rb")")
 
 
 def matches(head: bytes) -> bool:
-    """Whether the first line is one; of a long one only its beginning is at hand."""
-    end = head.rfind(b" ") if b"\n" not in head else len(head)
-    return FIRST_LINE.match(head[:end]) is not None
+    """Whether the first line that is more than a label is one; of a long one only its beginning is at hand."""
+    return FIRST_PAIRS.match(head) is not None
 
 
 def read(source: Source) -> Frame:
