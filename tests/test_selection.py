@@ -92,6 +92,44 @@ def test_categories_and_filled_values(tmp_path):
         plain.apply(tmp_path / "b.csv")
 
 
+@pytest.mark.filterwarnings("ignore:DSOSelector")  # one column does not tell the classes apart
+def test_categories_that_another_file_holds_as_numbers(tmp_path):
+    def applied(header, cells, other, **options):
+        (tmp_path / "a").write_text(
+            f"{header}{''.join(f'{cell},{i % 2}{chr(10)}' for i, cell in enumerate(cells))}", encoding="utf-8"
+        )
+        (tmp_path / "b.csv").write_text(other, encoding="utf-8")
+        selection, table = select(tmp_path / "a", "y", k=2, **options)
+        assert all(feature.category for feature in table.features)
+        return dict(zip(selection.names, selection.apply(tmp_path / "b.csv").T.tolist(), strict=True))
+
+    truths = ["True", "False", "False", "True", "True"]
+    found = applied("c,y\n", truths, "c,y\n1,0\n0,1\n")
+    assert found == {"c=True": [1, 0], "c=False": [0, 1]}
+    arff = "@relation r\n@attribute c {1234567,1234568}\n@attribute y {0,1}\n@data\n"
+    codes = ["1234567", "1234568", "1234568", "1234567", "1234567"]
+    found = applied(arff, codes, "c,y\n1234567,0\n1234568,1\n")
+    assert found == {"c=1234567": [1, 0], "c=1234568": [0, 1]}
+    with pytest.raises(ValueError, match=r"'c' must hold text, as in the data of the selection, and holds numbers \(7"):
+        applied("c,y\n", ["r", "s", "s", "r", "r"], "c,y\n7,0\n8,1\n")
+    with pytest.raises(ValueError, match="has 2 missing values"):
+        applied("c,y\n", ["r", "s", "s", "r", "r"], "c,y\n,0\n,1\n")
+    found = applied("c,y\n", ["r", "s", "s", "r", "r", ""], "c,y\n,0\n,1\n", impute="median")
+    assert found == {"c=r": [1, 1], "c=s": [0, 0]}
+
+
+def test_only_columns_beyond_the_last_index_of_svmlight_are_zero(selection, tmp_path):
+    (tmp_path / "b").write_text("1 2:2.5\n1 3:1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"lacks 4 of the selected columns: '{selection.names[0]}'"):
+        selection.apply(tmp_path / "b")
+    (tmp_path / "c.csv").write_text("a,0,4,y\n7,1,5,u\n7,2,6,u\n7,3,4,v\n7,4,3,v\n", encoding="utf-8")
+    beyond, _ = select(tmp_path / "c.csv", "y", k=1, drop=["a", "0"])
+    assert beyond.apply(tmp_path / "b").tolist() == [[0], [0]]
+    before, _ = select(tmp_path / "c.csv", "y", k=1, drop=["a", "4"])
+    with pytest.raises(ValueError, match="lacks 1 of the selected columns: '0'"):
+        before.apply(tmp_path / "b")
+
+
 def test_gaps_that_nothing_fills_are_refused(selection, tmp_path):
     X, y, names = small_problem()
     X[3, selection.indices[0]] = np.nan
@@ -117,6 +155,9 @@ def test_what_does_not_fit_the_schema(selection, tmp_path):
     assert "extra is not known" in refused(tmp_path, json.dumps({**good, "extra": 1}))
     assert "Infinity" in refused(tmp_path, json.dumps({**good, "intercept": [float("inf")]}))
     assert "features must be" in refused(tmp_path, json.dumps({**good, "features": []}))
+    for position in (good["n_columns"], good["target_position"]):
+        entry = {**good["features"][0], "position": position}
+        assert "position must be below n_columns" in refused(tmp_path, json.dumps({**good, "features": [entry]}))
     assert "features[0].rank must be" in refused(
         tmp_path, json.dumps({**good, "features": [{**good["features"][0], "rank": "1"}]})
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.datasets.labelled import LabelledTable, unique_names, values_of
+from dsofs.datasets.labelled.wording import listed
 from dsofs.datasets.readers import Frame, read_frame
 from dsofs.datasets.readers.numbers import number
 from dsofs.evaluation.results import environment
@@ -21,7 +22,7 @@ from dsofs.validation import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, rea
 
 SCHEMA = "dsofs selection"
 SCHEMA_VERSION = 1
-SHOWN = 5
+TRUTHS = {"true": 1.0, "false": 0.0}  # text in some formats, numbers in others
 
 
 @dataclass(frozen=True)
@@ -138,10 +139,10 @@ class Selection:
         """Where each feature lies in the file: by name, or by position where one of the two has no names."""
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
-            missing = list(dict.fromkeys(f.column for f in self.features if f.column not in where))
-            if missing and not frame.open_ended:
-                first = ", ".join(map(repr, missing[:SHOWN])) + ", ..." * (len(missing) > SHOWN)
-                raise ValueError(f"The file lacks {len(missing)} of the selected columns: {first}.")
+            absent = dict.fromkeys(feature.column for feature in self.features if feature.column not in where)
+            missing = [column for column in absent if not _is_beyond(frame, column)]
+            if missing:
+                raise ValueError(f"The file lacks {len(missing)} of the selected columns: {listed(missing)}.")
             return [where.get(feature.column) for feature in self.features]
         return [self._shifted(feature.position, frame.n_columns) for feature in self.features]
 
@@ -157,12 +158,15 @@ class Selection:
         )
 
 
+def _is_beyond(frame: Frame, column: str) -> bool:
+    """Whether a column is one of zeros since its index lies beyond the last one in the file."""
+    return frame.open_ended and frame.names is not None and column.isdecimal() and int(column) > int(frame.names[-1])
+
+
 def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
     values = values_of(frame, place)
     if feature.category is not None:
-        texts = values if values.dtype.kind in "OU" else np.array([f"{value:g}" for value in values])
-        _refuse_gaps(texts == "", feature)
-        return np.asarray(np.where(texts == "", feature.fill or "", texts) == feature.category, dtype=np.float64)
+        return _of_category(values, feature, feature.category)
     if values.dtype.kind in "OU":
         words = [str(value) for value in values if number(value.encode()) is None]
         word = f" ({words[0]!r})" if words else ""
@@ -172,6 +176,26 @@ def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
     gaps = np.isnan(values)
     _refuse_gaps(gaps, feature)
     return np.where(gaps, np.float64(feature.fill or 0), values) if gaps.any() else values
+
+
+def _of_category(values: np.ndarray, feature: SelectedFeature, category: str) -> Floats:
+    """Ones where the category is, which a column of numbers holds as a number."""
+    is_text = values.dtype.kind in "OU"
+    gaps = values == "" if is_text else np.isnan(values)
+    _refuse_gaps(gaps, feature)
+    found = values == (category if is_text else _as_number(category, values[~gaps], feature))
+    return np.where(gaps, feature.fill == category, found).astype(np.float64)
+
+
+def _as_number(category: str, present: Floats, feature: SelectedFeature) -> float:
+    value = TRUTHS.get(category.lower(), number(category.encode()))
+    value = np.nan if value is None else value
+    if np.isnan(value) and len(present):
+        raise ValueError(
+            f"Column {feature.column!r} must hold text, as in the data of the selection, and holds numbers "
+            f"({present[0]:g})."
+        )
+    return value
 
 
 def _refuse_gaps(gaps: np.ndarray, feature: SelectedFeature) -> None:
@@ -228,6 +252,8 @@ def _selection(content: Any) -> Selection:
     _check(content, RULES, "")
     for place, entry in enumerate(content["features"]):
         _check(entry, FEATURE_RULES, f"features[{place}].")
+        if entry["position"] >= content["n_columns"] or entry["position"] == content["target_position"]:
+            raise ValueError(f"features[{place}].position must be below n_columns, and not the place of the target")
     body = {key: value for key, value in content.items() if key not in ("schema", "schema_version")}
     return Selection(**{**body, "features": [SelectedFeature(**entry) for entry in content["features"]]})
 

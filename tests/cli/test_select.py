@@ -89,6 +89,17 @@ def test_options_that_do_not_go_together(table):
         assert not out.exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_name_that_is_not_utf_8(table):
+    path = table.rename(os.fsdecode(os.fsencode(table) + b"\xff"))
+    out = path.parent / "out"
+    options = ("--resamples", "2", "--permutations", "0", "-k", "2", "--n-jobs", "1")
+    result = run("select", str(path), "--target", "label", "--out", str(out), *options)
+    assert result.exit_code == 0, result.output
+    assert Selection.load(out / "selection.json").data["file"] == "table.csv\ufffd"
+    assert "table.csv\ufffd" in (out / "report.html").read_text(encoding="utf-8")
+
+
 def test_messages_go_to_stderr_and_into_the_summary(tmp_path):
     X, y, names = small_problem()
     path = tmp_path / "t.csv"
@@ -168,6 +179,42 @@ def test_apply_writes_every_format(suffix, table):
     assert label.tolist() == y.tolist()
 
 
+KEPT = "label,age,sign,a,file,b\n" + "".join(
+    f"{'uv'[i % 2]},{'' if i == 3 else 7 + i % 3},{'+-'[i % 2]},{i % 2 + i / 100},{i % 4},{i % 3}\n" for i in range(12)
+)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_apply_keeps_columns_as_they_are(suffix, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    path, small = tmp_path / "t.csv", tmp_path / f"small{suffix}"
+    path.write_text(KEPT, encoding="utf-8")
+    result, out = select(path, "-k", "1", "--drop", "age,sign,file,b")
+    assert result.exit_code == 0, result.output
+    result = run(
+        "apply", str(out / "selection.json"), str(path), "--out", str(small), "--keep", "label,age,sign,a,file"
+    )
+    assert result.exit_code == 0, result.output
+    frame = read_frame(small)
+    assert frame.names == ("label", "age", "sign", "file", "a")
+    assert frame.text[2].tolist() == ["+", "-"] * 6
+    assert np.flatnonzero(np.isnan(frame.numbers[:, 0])).tolist() == [3]
+    if suffix == ".csv":
+        lines = small.read_text(encoding="utf-8").splitlines()
+        assert lines[1] == '"u",7,"+",0,0.0'
+        assert lines[4] == '"v","","-",3,1.03'
+
+
+def test_apply_refuses_names_that_an_npz_file_cannot_keep(tmp_path):
+    (tmp_path / "t.csv").write_text(KEPT, encoding="utf-8")
+    _, out = select(tmp_path / "t.csv", "-k", "1", "--drop", "age,sign,file,b")
+    arguments = (str(out / "selection.json"), str(tmp_path / "t.csv"), "--out", str(tmp_path / "small.npz"))
+    result = run("apply", *arguments, "--keep", "file")
+    assert result.exit_code == 2
+    assert "cannot keep a column called 'file'" in result.output
+
+
 def test_apply_refuses(table):
     _, out = select(table, "-k", "3")
     json_file, small = str(out / "selection.json"), str(table.parent / "small.csv")
@@ -176,7 +223,7 @@ def test_apply_refuses(table):
         ((str(table), str(table), "--out", small), "is no selection of dsofs"),
         ((json_file, json_file, "--out", small), "cannot be used"),
         ((json_file, str(table), "--out", small, "--keep", "nothing"), "no column 'nothing' for 'keep'"),
-        ((json_file, str(table), "--out", "/nowhere/small.csv"), "No such file"),
+        ((json_file, str(table), "--out", "/nowhere/small.csv"), "'/nowhere/small.csv': No such file"),
     ):
         result = run("apply", *arguments)
         assert result.exit_code == 2, result.output
@@ -186,6 +233,7 @@ def test_apply_refuses(table):
 
 def test_csv_export_runs_nothing_in_a_spreadsheet():
     hostile = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "plain", 'a"b,c']
+    assert csv_text(["-", "+"], [["=", "@"]]) == '"-","+"\n"=","@"\n'  # a sign alone is no formula
     header, row = csv.reader(StringIO(csv_text(hostile, [[*hostile[:-1], -1.5]]), newline=""))
     assert header == ["'" + text for text in hostile[:6]] + hostile[6:]
     assert row[:6] == header[:6]

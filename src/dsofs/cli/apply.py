@@ -19,6 +19,9 @@ from dsofs.optional import require
 from dsofs.selection import Selection
 
 Kept = dict[str, np.ndarray]
+# What an NPZ file holds besides, and words that NumPy keeps to itself when it writes one.
+TAKEN_IN_NPZ = {"X", "feature_names", "file", "allow_pickle"}
+EXACT = 2**53  # whole numbers below it are all floats
 
 
 @click.command()
@@ -44,12 +47,12 @@ def main(selection: Path, file: Path, out: Path, keep: tuple[str, ...]) -> None:
         with console.status("Reading ..."):
             frame = read_frame(file)
         X = chosen.apply(frame)
-        write_whole(out, write(X, chosen.names, kept_columns(frame, split_names(keep))))
+        write_whole(out, write(X, chosen.names, kept_columns(frame, split_names(keep), chosen.names)))
     console.print(f"{X.shape[0]} samples x {X.shape[1]} features written.")
 
 
-def kept_columns(frame: Frame, wanted: list[str]) -> Kept:
-    """Columns that are kept as they are, by name."""
+def kept_columns(frame: Frame, wanted: list[str], selected: list[str]) -> Kept:
+    """Columns that are kept as they are, by name; those that are selected are there already."""
     names, _ = unique_names(frame)
     kept: Kept = {}
     for name in wanted:
@@ -57,12 +60,22 @@ def kept_columns(frame: Frame, wanted: list[str]) -> Kept:
             kept[name] = frame.labels[name]
         else:
             index = find_column(frame, name, "keep")
-            kept[names[index]] = values_of(frame, index)
+            if names[index] not in selected:
+                kept[names[index]] = values_of(frame, index)
     return kept
 
 
+def _cells(column: np.ndarray) -> list[object]:
+    """Whole numbers without a point, and nothing for what is missing."""
+    if column.dtype.kind != "f":
+        return column.tolist()
+    present = column[~np.isnan(column)]
+    are_whole = bool(((present == np.rint(present)) & (abs(present) < EXACT)).all())
+    return [None if np.isnan(value) else int(value) if are_whole else value for value in column.tolist()]
+
+
 def _text(X: Floats, names: list[str], kept: Kept, delimiter: str) -> bytes:
-    columns = [column.tolist() for column in kept.values()]
+    columns = [_cells(column) for column in kept.values()]
     rows = ([*(column[index] for column in columns), *row] for index, row in enumerate(X.tolist()))
     return csv_text([*kept, *names], rows, delimiter).encode()
 
@@ -77,17 +90,17 @@ def write_tsv(X: Floats, names: list[str], kept: Kept) -> bytes:
 
 def write_parquet(X: Floats, names: list[str], kept: Kept) -> bytes:
     pyarrow, parquet = require("pyarrow", "readers"), require("pyarrow.parquet", "readers")
-    columns = {**kept, **dict(zip(names, X.T, strict=True))}
+    columns = {name: _cells(column) for name, column in kept.items()} | dict(zip(names, X.T.tolist(), strict=True))
     file = BytesIO()
-    parquet.write_table(pyarrow.table({name: pyarrow.array(column.tolist()) for name, column in columns.items()}), file)
+    parquet.write_table(pyarrow.table({name: pyarrow.array(cells) for name, cells in columns.items()}), file)
     return file.getvalue()
 
 
 def write_npz(X: Floats, names: list[str], kept: Kept) -> bytes:
-    clash = sorted(set(kept) & {"X", "feature_names"})
+    clash = sorted(set(kept) & TAKEN_IN_NPZ)
     if clash:
         raise ValueError(
-            f"An NPZ file keeps the matrix and its names as X and feature_names: {clash[0]!r} cannot be kept."
+            f"An NPZ file cannot keep a column called {clash[0]!r}, a name that is taken there: write another format."
         )
     file = BytesIO()
     np.savez_compressed(file, X=X, feature_names=np.array(names), **kept)  # type: ignore[arg-type]

@@ -47,7 +47,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], delimiter:
 
 def harmless(cell: object) -> object:
     """Numbers as they are, and texts that no spreadsheet runs."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_MARKS) else cell
+    is_formula = isinstance(cell, str) and len(cell) > 1 and cell.startswith(FORMULA_MARKS)
+    return f"'{cell}" if is_formula else cell
 
 
 def write_all(folder: Path, contents: Mapping[str, str]) -> None:
