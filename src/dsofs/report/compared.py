@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dsofs.evaluation.side_by_side import Best, SideBySide
-from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.compared_verdict import headline, lead, p_words, remarks
 from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.page import page
-from dsofs.report.parts import answer_first, facts, figure, legend, section, table
+from dsofs.report.parts import answer_first, cite, facts, figure, legend, section, table
 from dsofs.report.pictures.methods import Point, Reference, methods_picture
 
 TILES = 6  # numbers of features at the head of the page
@@ -173,10 +172,6 @@ def made(found: SideBySide) -> Markup:
         ("trials", str(asked.trials)), ("versions", versions),
     ]  # fmt: skip
     return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
-
-
-def cite(found: SideBySide) -> Markup:
-    return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
 
 
 SECTIONS = (ahead, accuracy, stability, figures, seconds, classes, made, cite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.svg import mark, picture
 from dsofs.report.verdict import Remark
@@ -36,6 +37,11 @@ def section(key: str, title: str, *children: object, half: bool = False) -> Mark
     """A part of the page with a heading; two halves stand beside each other where there is room."""
     heading = tag("h2", title, id=f"{key}-title")
     return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
+
+
+def cite(_: object) -> Markup:
+    """The last section of every page, whatever was found."""
+    return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
 
 
 def figure(drawn: Markup, caption: str) -> Markup:

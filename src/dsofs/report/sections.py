@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dsofs.evaluation.findings import Feature, Findings
-from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
-from dsofs.report.parts import CLASS_NAME, answer_first, facts, figure, legend, section, table
+from dsofs.report.parts import CLASS_NAME, answer_first, cite, facts, figure, legend, section, table
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.convergence import convergence_picture
 from dsofs.report.pictures.curves import accuracy_picture, stability_picture
@@ -247,10 +246,6 @@ def made(findings: Findings) -> Markup:
         ("time", seconds), ("versions", versions),
     ]  # fmt: skip
     return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
-
-
-def cite(findings: Findings) -> Markup:
-    return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
 
 
 SECTIONS = (
