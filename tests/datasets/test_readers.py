@@ -200,6 +200,12 @@ def test_arff_comments_and_quotes(tmp_path, before):
     assert frame.text[1].tolist() == ["x, y", "it's", "don't", "plain", 'say "a"', ""]
 
 
+def test_arff_cells_of_many_blanks_take_no_longer(tmp_path):
+    blanks = " " * 10**5  # a search that goes back over them takes minutes
+    (tmp_path / "a").write_text(f"{ARFF}1,'x'\n2 , it's{blanks}so \n", encoding="utf-8")
+    assert read_frame(tmp_path / "a").text[1].tolist() == ["x", f"it's{blanks}so"]
+
+
 def test_what_begins_like_another_format(tmp_path):
     (tmp_path / "a").write_text("RDX,b\n1,2\n3,4\n", encoding="utf-8")
     assert read_frame(tmp_path / "a").names == ("RDX", "b")

@@ -12,7 +12,7 @@ from dsofs.datasets.readers.source import Source
 
 ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(\{.*|\S+)""", re.IGNORECASE)
 # A cell and the comma behind it: in either kind of quotation marks, or bare.
-CELL = re.compile(rb"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
+CELL = re.compile(rb"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*)\s*,""")
 NUMERIC = ("numeric", "real", "integer")
 
 
@@ -57,7 +57,7 @@ def _as_csv(line: bytes) -> bytes:
         return b"\n"
     if not any(mark in line for mark in (b"'", b'"', b"\\")):
         return line
-    return b",".join(map(_quoted, CELL.findall(line.strip() + b",")))
+    return b",".join(_quoted(cell.strip()) for cell in CELL.findall(line.strip() + b","))
 
 
 def _quoted(cell: bytes) -> bytes:
