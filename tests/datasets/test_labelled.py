@@ -83,6 +83,14 @@ def test_files_of_what_are_no_labels(write):
         assert words in refused(path, None, target_file=write(labels, "labels.txt"))
 
 
+@pytest.mark.parametrize("header", ["", "label\n"])
+def test_an_empty_line_among_labels_is_one_that_is_missing(write, header):
+    """Passed over, it would move the labels of all samples after it."""
+    path = write("a,b\n1,5\n2,6\n3,4\n4,5\n")
+    assert "missing in 1 samples" in refused(path, None, target_file=write(f"{header}u\n\nv\nv\n", "labels.txt"))
+    assert read_labelled(path, target_file=write(f"{header}u\nu\nv\nv\n\n", "labels.txt")).y.tolist() == list("uuvv")
+
+
 def test_labels_in_files_of_numpy(write, tmp_path):
     path = write(TABLE)
     np.save(tmp_path / "y.npy", np.array([0, 0, 1, 1]))

@@ -56,10 +56,12 @@ def _bare_labels(source: Source, n_samples: int) -> np.ndarray | None:
     if kind != "text":
         return None
     with source.open() as stream:
-        lines = [line for _, line in logical_lines(stream)]
-    if any(_is_table(lines, delimiter) for delimiter in (*DELIMITERS, BLANKS)):
+        lines = dict(logical_lines(stream))
+    if any(_is_table(list(lines.values()), delimiter) for delimiter in (*DELIMITERS, BLANKS)):
         return None
-    labels = [decode(split(line, NEVER_IN_TEXT)[0]) for line in lines]
+    # An empty line between others is a label that is missing: passed over, all after it would belong to other samples.
+    every = range(min(lines, default=0), max(lines, default=-1) + 1)
+    labels = [decode(split(lines[number], NEVER_IN_TEXT)[0]) if number in lines else "" for number in every]
     return numbers_or_text(labels[1:] if len(labels) == n_samples + 1 else labels)
 
 
