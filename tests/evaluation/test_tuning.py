@@ -132,7 +132,7 @@ def test_protocols_demand_only_what_methods_take():
 
 def test_of_equal_settings_the_first_is_taken_whatever_the_order_of_the_folds(monkeypatch):
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
-    scores = iter([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
+    scores = iter([[0.3, 0.1], [0.2, 0.2], [0.1, 0.3]])
     monkeypatch.setattr("dsofs.evaluation.tuning._accuracies", lambda *_: next(scores))
     protocol = replace(CLEAN, svm_Cs=(1.0, 10.0))
     assert tune(METHODS["f_test"], {}, protocol, samples(), trial=0).svm_C == 1.0
