@@ -140,7 +140,7 @@ class Selection:
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
             absent = dict.fromkeys(feature.column for feature in self.features if feature.column not in where)
-            missing = [column for column in absent if not _is_beyond(frame, column)]
+            missing = [column for column in absent if not _is_zeros(frame, column)]
             if missing:
                 raise ValueError(f"The file lacks {len(missing)} of the selected columns: {listed(missing)}.")
             return [where.get(feature.column) for feature in self.features]
@@ -158,9 +158,9 @@ class Selection:
         )
 
 
-def _is_beyond(frame: Frame, column: str) -> bool:
-    """Whether a column is one of zeros since its index lies beyond the last one in the file."""
-    return frame.open_ended and frame.names is not None and column.isdecimal() and int(column) > int(frame.names[-1])
+def _is_zeros(frame: Frame, column: str) -> bool:
+    """Whether a column that is not there is one of zeros: in svmlight any index that no sample has."""
+    return frame.open_ended and column.isdecimal()
 
 
 def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
