@@ -22,7 +22,7 @@ def support(selector):
     return set(np.flatnonzero(np.any(selector.coef_ != 0, axis=0)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(any_seed)
 def test_row_and_column_order(seed):
     rng = np.random.default_rng(seed)
@@ -34,7 +34,7 @@ def test_row_and_column_order(seed):
     np.testing.assert_allclose(shuffled.coef_, plain.coef_[:, columns], atol=2e-2)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(any_seed, st.integers(-8, 8))
 def test_units(seed, power):
     X, y = random_data(seed, 25, 60, 3)
@@ -46,7 +46,7 @@ def test_units(seed, power):
     assert support(decimal) == support(plain)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(any_seed)
 def test_names_of_the_classes(seed):
     X, y = random_data(seed, 25, 60, 3)
@@ -86,7 +86,7 @@ def test_fits_in_threads_equal_serial_ones():
     np.testing.assert_array_equal(parallel, serial)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(any_seed)
 def test_every_sample_twice(seed):
     """Margins count once however often a sample occurs: fit on [X, X] equals fit on X."""

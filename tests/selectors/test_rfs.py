@@ -96,7 +96,7 @@ def test_sparse_and_float32_equal_dense(p, shape):
     np.testing.assert_allclose(model.fit(X.astype(np.float32), y).coef_, dense, atol=1e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(any_seed)
 def test_what_must_not_change_the_result(seed):
     rng = np.random.default_rng(seed)

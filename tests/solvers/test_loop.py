@@ -32,7 +32,7 @@ def test_lemma_1(a, b, theta):
     assert (1 - theta) * x**2 + theta * x**2 == pytest.approx(x ** (2 - 2 * theta) * x ** (2 * theta), rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(any_seed, st.floats(0.05, 1.95), st.sampled_from(["margin", "equality"]))
 def test_lemma_2(seed, p, constraint):
     """The optimum of the reweighted problem has no larger l_{2,p} norm than any feasible point it was weighted by."""
@@ -45,7 +45,7 @@ def test_lemma_2(seed, p, constraint):
     assert following.objective <= start.objective * (1 + 1e-10)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_seed, st.sampled_from([2, 3, 5]))
 @pytest.mark.parametrize("p", POWERS)
 def test_the_objective_never_rises(p, seed, c):
@@ -54,7 +54,7 @@ def test_the_objective_never_rises(p, seed, c):
     assert (np.diff(objective) <= 1e-10 * objective[:-1]).all()
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(any_seed)
 @pytest.mark.parametrize("p", POWERS)
 def test_the_objective_of_the_alternation_never_rises(p, seed):
