@@ -20,7 +20,7 @@ class Status(Enum):
     """How a fit ended: the name is ``status_``, the value is the sentence that the user reads."""
 
     CONVERGED = "the certificate is within tol"
-    CONVERGED_WITH_SLACK = "the certificate is within tol; classes that cannot be separated were given slack"
+    CONVERGED_WITH_SLACK = "the certificate is within tol; slack was allowed where hard constraints cannot be met"
     RELAXED = "the alternation came to rest; X has not full row rank, so X W = Y + E was relaxed to least squares"
     ZERO = "misfit costs so little that W = 0 is the best"
     STALLED = "the objective came to rest before the certificate reached tol"
@@ -51,7 +51,8 @@ class Problem:
         subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y + xi   (constraint="equality")
 
     ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
-    multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature.
+    multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature. ``chance`` is how
+    much each group explains by chance, beside a single column: rankings make allowance for it.
 
     Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.general``.
     """
@@ -63,6 +64,7 @@ class Problem:
     C: Floats | None = None
     loss: str = "squared_hinge"
     groups: Ints | None = None
+    chance: Floats | None = None
     importance: Floats | None = None
     bias: bool = False
     terms: Terms | None = None
@@ -141,7 +143,8 @@ class Problem:
         rows = self.rows_of(groups)
         labels = None if self.groups is None else np.searchsorted(groups, self.groups[rows])
         bias = self.bias and rows[-1] == self.X.n_columns - 1
-        return replace(self, X=self.X.take(rows), groups=labels, bias=bias)
+        chance = None if self.chance is None else self.chance[groups]
+        return replace(self, X=self.X.take(rows), groups=labels, chance=chance, bias=bias)
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,10 @@ class Survival:
     @classmethod
     def start(cls, n_groups: int) -> Survival:
         return cls(np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups))
+
+    @property
+    def alive(self) -> Bools:
+        return self.step == self.now
 
     def copy(self) -> Survival:
         return Survival(self.step.copy(), self.share.copy(), self.now, self.largest)

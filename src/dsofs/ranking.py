@@ -9,6 +9,9 @@ Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks t
   ranks those by survival, after the others.
 
 Where no feature is left at all, the bias alone being best, they are ranked by their correlation with the classes.
+
+What differs by rounding alone is tied, and ties are broken by the norm and then by position: another order of the
+samples, other units or a sparse format change the last digits of all numbers, and must not change the ranking.
 """
 
 from __future__ import annotations
@@ -17,31 +20,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsofs.arrays.design import Design, chunk_samples, cuts
+from dsofs.arrays.copies import Copies
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.threads import single_threaded
-from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.forward import TIED, unexplained
 from dsofs.problem import Problem, Solution
 
-MOST_FORWARD = 100  # features that are put in order by forward selection; those after them stay in the order of norms
+MOST_FORWARD = 100  # groups that are put in order by forward selection; those after them stay in the order of norms
+MOST_COLUMNS = 1000  # in these groups; with more of them it takes too long, and all stay in the order of norms
 ROUNDING = 1e-10  # a norm below this part of the largest is zero
-COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
+DISTINCT, COPY, CONSTANT = range(3)  # kinds of features, in the order of their ranks
 
 
 def survival_scores(problem: Problem, solution: Solution) -> Floats:
     """1 + norm relative to the largest for groups alive at the end; below 1, the step at which the others died."""
     survival = solution.survival
-    alive = survival.step == survival.now
-    return np.where(alive, 1 + survival.share, (survival.step + survival.share) / (survival.now + 1))
+    share = _beside_chance(problem, survival.share)
+    return np.where(survival.alive, 1 + share, (survival.step + share) / (survival.now + 1))
 
 
 def norm_scores(problem: Problem, solution: Solution) -> Floats:
     """||W_g||; groups at zero are ordered by survival, below the smallest that is not."""
-    norms = problem.norms(solution.W)
+    norms = _beside_chance(problem, problem.norms(solution.W))
     present = norms > ROUNDING * norms.max()
     smallest = norms[present].min(initial=1.0)
     # Survival scores lie between 0 and 2.
     return np.where(present, norms, smallest * survival_scores(problem, solution) / 4)
+
+
+def _beside_chance(problem: Problem, norms: Floats) -> Floats:
+    """The norms of groups on the scale of single columns, since those of many columns are larger by chance."""
+    return norms if problem.chance is None else norms / problem.chance
 
 
 def forward_scores(problem: Problem, solution: Solution) -> Floats:
@@ -49,46 +59,16 @@ def forward_scores(problem: Problem, solution: Solution) -> Floats:
 
     Norms tell which features are needed together; the first few of them by norm may all say the same.
     """
-    scores = survival_scores(problem, solution)
-    if problem.groups is not None:
+    scores, norms = survival_scores(problem, solution), solution.survival.share
+    alive = np.flatnonzero(solution.survival.alive)
+    first = np.sort(alive[np.argsort(descending(norms[alive]), kind="stable")[:MOST_FORWARD]])
+    if len(problem.rows_of(first)) > MOST_COLUMNS:
         return scores
-    alive = np.flatnonzero(scores >= 1)
-    first = np.sort(alive[np.argsort(-scores[alive], kind="stable")[:MOST_FORWARD]])
+    part = problem.part(first)
     scores[alive] = 1.0
     with single_threaded():  # for many small products
-        scores[first] += unexplained(problem.X.take(first), problem.Y)
+        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups)
     return scores
-
-
-def unexplained(X: Design, Y: Floats) -> Floats:
-    """Forward selection of the columns of X: the part of Y that is left to explain when a column is taken.
-
-    A Cholesky factorisation of the covariances that takes, as its next pivot, the column that explains most.
-    """
-    m, n = X.n_samples, X.n_columns
-    Y = Y - Y.mean(axis=0)
-    mean = X.tdot(np.ones((m, 1)))[:, 0] / m
-    G, b = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
-    for chunk in cuts(m, chunk_samples(n)):
-        Z = X.samples(np.arange(m)[chunk]).Z - mean
-        G += Z.T @ Z
-        b += Z.T @ Y[chunk]
-    left = G.diagonal().copy()  # of each column, squared
-    parts, part, total = np.zeros(n), 1.0, float(np.vdot(Y, Y))
-    enough = COLLINEAR * left
-    for _ in range(n):
-        left[left <= enough] = np.inf  # taken, or collinear with those that are
-        gains = np.einsum("ij,ij->i", b, b) / left
-        best = int(gains.argmax())
-        if not gains[best] > 0:
-            break
-        parts[best], part = part, max(part - gains[best] / total, 0.0)
-        column = G[:, best] / np.sqrt(left[best])
-        b -= column[:, None] * (b[best] / column[best])
-        G -= column[:, None] * column
-        left -= column**2
-        left[best] = np.inf
-    return parts
 
 
 def correlation_scores(problem: Problem) -> Floats:
@@ -104,20 +84,29 @@ RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {
 }
 
 
-def rank_features(problem: Problem, solution: Solution, rule: str, kept: Ints, n_features: int) -> tuple[Floats, Ints]:
-    """Scores (higher is better) and ranks (1 is best) of all features; those not in ``kept`` score 0 and come last."""
-    within = row_norms(solution.W)[: len(kept)]
-    scores, tie_break = np.zeros(n_features), np.zeros(n_features)
+def rank_features(
+    problem: Problem, solution: Solution, rule: str, kept: Ints, copies: Copies, n_features: int
+) -> tuple[Floats, Ints]:
+    """Scores (higher is better) and ranks (1 is best) of all features.
+
+    ``kept`` are those of the rows of W. Copies of them say nothing new: they come after all of these, or, in a group of
+    several features, after those of the group. The others are constant, score 0 and come last.
+    """
     none_left = problem.without_features(solution.W)  # what is in the rows of W is rounding
     of_groups = correlation_scores(problem) if none_left else RANKINGS[rule](problem, solution)
+    scores, norms, group = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features, dtype=np.intp)
     scores[kept] = problem.expand(of_groups)[: len(kept)]
-    tie_break[kept] = within
-    group = np.zeros(n_features, dtype=np.intp)
+    norms[kept] = row_norms(solution.W)[: len(kept)]
     if problem.groups is not None:
         group[kept] = problem.groups[: len(kept)]
-    constant = np.ones(n_features, dtype=bool)
-    constant[kept] = False
-    return scores, ranks(scores, constant, group, -tie_break)
+    tier = np.full(n_features, CONSTANT)
+    tier[kept] = DISTINCT
+    copy, original, grouped = copies.features, copies.originals, copies.grouped
+    tier[copy] = np.where(grouped, DISTINCT, COPY)
+    group[copy] = np.where(grouped, group[original], 0)
+    norms[copy] = np.where(grouped, 0.0, scores[original])  # the others in the order of their originals
+    scores[copy] = np.where(grouped, scores[original], 0.0)
+    return scores, ranks(scores, tier, group, descending(norms))
 
 
 def two_tier_scores(chosen: Floats, rest: Floats) -> Floats:
@@ -133,14 +122,34 @@ def two_tier_scores(chosen: Floats, rest: Floats) -> Floats:
 
 def rank_kept(kept_scores: Floats, kept: Ints, n_features: int, *, worst: float = 0.0) -> tuple[Floats, Ints]:
     """Scores and ranks of all features from the scores of those in ``kept``; the others score ``worst``, come last."""
-    scores, last = np.full(n_features, worst), np.ones(n_features, dtype=bool)
-    scores[kept], last[kept] = kept_scores, False
-    return scores, ranks(scores, last)
+    scores, tier = np.full(n_features, worst), np.full(n_features, CONSTANT)
+    scores[kept], tier[kept] = kept_scores, DISTINCT
+    return scores, ranks(scores, tier)
 
 
-def ranks(scores: Floats, last: Bools, *tie_breaks: AnyArray) -> Ints:
-    """A permutation of 1..n: by score, then by ``tie_breaks``, then by position; ``last`` after all others."""
-    order = np.lexsort((*reversed(tie_breaks), -scores, last))
+def ranks(scores: Floats, tier: Ints, *tie_breaks: Ints) -> Ints:
+    """A permutation of 1..n: by tier, then by score from the largest down, by ``tie_breaks``, and by position."""
+    order = np.lexsort((*reversed(tie_breaks), descending(scores), tier))
     ranking = np.empty(len(scores), dtype=np.intp)
     ranking[order] = np.arange(1, len(scores) + 1)
     return ranking
+
+
+def descending(values: Floats) -> Ints:
+    """The place of each value from the largest down, 0, 1, ...; values that differ by rounding alone share one."""
+    order = np.argsort(-values, kind="stable")
+    ordered = values[order]
+    falls = ordered[:-1] - ordered[1:] > TIED * np.abs(ordered[:-1])
+    places = np.empty(len(values), dtype=np.intp)
+    places[order] = np.concatenate([[0], np.cumsum(falls)]) if len(values) else 0
+    return places
+
+
+def first_ranked(ranking: Ints, groups: Ints | None, count: int) -> Bools:
+    """A mask of the first ``count`` features, or of the first groups up to their last feature that is not constant."""
+    if groups is None:
+        return np.asarray(ranking <= count)
+    first = np.full(groups.max() + 1, len(ranking))  # the best rank of each group
+    np.minimum.at(first, groups, ranking)
+    end = np.append(np.sort(first), len(ranking) + 1)[count]
+    return np.asarray(ranking < end)

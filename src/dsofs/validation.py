@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,26 @@ from sklearn.utils.validation import validate_data
 
 from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 
+P = ParamSpec("P")
+Fitted = TypeVar("Fitted")
 LARGEST = 1e100  # products of two such numbers and their sums are still finite
+
+
+def all_or_nothing(fit: Callable[P, Fitted]) -> Callable[P, Fitted]:
+    """A ``fit`` that leaves the estimator as it was if it fails: never with attributes of two data sets."""
+
+    @wraps(fit)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Fitted:
+        attributes = args[0].__dict__
+        before = attributes.copy()
+        try:
+            return fit(*args, **kwargs)
+        except BaseException:
+            attributes.clear()
+            attributes.update(before)
+            raise
+
+    return guarded
 
 
 @dataclass(frozen=True)

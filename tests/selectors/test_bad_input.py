@@ -8,7 +8,15 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from dsofs import DSOClassifier, DSOSelector
+from dsofs import (
+    DSOClassifier,
+    DSOSelector,
+    DSOSelectorCV,
+    LassoSelector,
+    MRMRSelector,
+    ReliefFSelector,
+    RFSSelector,
+)
 from tests.problems import random_data
 
 
@@ -133,7 +141,7 @@ def degenerate():
     yield "integers", (10 * X).astype(np.int8), y
 
 
-@pytest.mark.filterwarnings("ignore:.*cannot be separated:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*(cannot be separated|no linear rule does better than none)")
 @pytest.mark.parametrize("p", [0.5, 1.0])
 @pytest.mark.parametrize(("X", "y"), [case[1:] for case in degenerate()], ids=[case[0] for case in degenerate()])
 def test_degenerate_data_never_give_nan(X, y, p):
@@ -141,7 +149,7 @@ def test_degenerate_data_never_give_nan(X, y, p):
     assert np.isfinite(fit.scores_).all()
     assert np.isfinite(fit.coef_).all()
     assert sorted(fit.ranking_) == list(range(1, X.shape[1] + 1))
-    assert fit.status_.startswith("converged")
+    assert fit.status_.startswith("converged") or (fit.status_ == "zero" and p < 1)
 
 
 def test_values_too_large_to_square_without_standardising():
@@ -175,3 +183,26 @@ def test_slack_that_costs_too_much_is_told():
     X[1], y[:2] = X[0], np.unique(y)  # equal samples of different classes
     with pytest.raises(ValueError, match=r"The 'C' parameter.* is too large"):
         DSOSelector(2, C=1e14).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DSOSelector(3),
+        DSOSelectorCV(3, ps=(1.0,), cv=2),
+        DSOClassifier(),
+        RFSSelector(3),
+        LassoSelector(3),
+        ReliefFSelector(3),
+        MRMRSelector(3),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_a_refused_second_fit_leaves_all_attributes_of_the_first(estimator, data):
+    X, y = data
+    fit = estimator.fit(pd.DataFrame(X, columns=[f"a{i}" for i in range(30)]), y)
+    before = vars(fit).copy()
+    with pytest.raises(ValueError, match="class"):
+        fit.fit(pd.DataFrame(X[:, :5], columns=list("vwxyz")), np.zeros(20))
+    assert vars(fit).keys() == before.keys()
+    assert all(vars(fit)[name] is before[name] for name in before)

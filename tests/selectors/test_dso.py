@@ -134,7 +134,10 @@ def test_the_default_price_of_slack_is_in_units_of_the_data(data):
     np.testing.assert_allclose(auto.coef_, given.coef_)
     np.testing.assert_array_equal(DSOSelector().fit(X, y).ranking_, DSOSelector().fit(X * 1000, y).ranking_)
     exclusive_or = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 1, 1, 0]
-    with pytest.warns(UserWarning, match="cannot be separated"):
+    with (
+        pytest.warns(UserWarning, match="cannot be separated"),
+        pytest.warns(ConvergenceWarning, match="no linear rule does better than none"),
+    ):
         DSOSelector(1).fit(*exclusive_or)
 
 
@@ -175,6 +178,40 @@ def test_zero_weights_are_told_and_are_zero():
         fit = DSOSelector(1, p=0.5, C=1.0).fit(X, y)
     assert fit.status_ == "zero"
     assert not fit.coef_.any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("p", [0.3, 0.7, 1.0, 1.5])
+def test_the_objective_of_zero_weights_is_that_of_the_coefficients(p, loss):
+    """Every slack is 1 then."""
+    X, y = random_data(1, 30, 40, 3)
+    fit = DSOClassifier(p=p, C=1e-4, loss=loss).fit(X, y)
+    if fit.status_ == "zero":
+        assert not fit.coef_.any()
+        assert fit.objective_ == pytest.approx(p * 1e-4 * 30 * 3 * (1 if loss == "hinge" else 0.5), rel=1e-12)
+    assert p >= 1 or fit.status_ == "zero"
+
+
+def test_without_a_linear_rule_that_is_better_than_none_hard_margins_end_at_zero():
+    X, y = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (5, 1)), [0, 1, 1, 0] * 5
+    with pytest.warns(UserWarning, match=r"cannot be separated|no linear rule does better than none"):
+        fit = DSOClassifier(p=0.5).fit(X, y)
+    assert fit.status_ == "zero"
+    assert fit.stationarity_ == 0
+    assert not fit.coef_.any()
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+def test_with_groups_the_number_to_select_counts_groups(wanted, data):
+    X, y = data
+    groups = np.arange(150) // 5
+    fit = DSOSelector(wanted, feature_groups=groups).fit(X, y)
+    chosen = groups[fit.get_support()]
+    assert np.unique(chosen, return_counts=True)[1].tolist() == [5] * wanted
+    assert sorted(fit.ranking_[fit.get_support()]) == list(range(1, 5 * wanted + 1))
+    with pytest.warns(UserWarning, match="X has only 30 groups of features"):
+        DSOSelector(31, feature_groups=groups).fit(X, y)
 
 
 def test_groups_of_many_features_do_not_make_x_dense(monkeypatch):

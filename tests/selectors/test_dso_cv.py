@@ -103,7 +103,7 @@ def test_sparse_groups_ensembles_and_given_splits(data):
     fit = DSOSelectorCV(
         8, ps=(0.5, 1.0), cv=splits, estimator=RandomForestClassifier(5, random_state=0), feature_groups=groups
     ).fit(sparse.csr_array(X), y)
-    assert fit.transform(X).shape == (45, 8)
+    assert fit.transform(X).shape == (45, 8 * 4)  # it counts groups
     assert fit.cv_results_["split_test_scores"].shape == (2, 2)
 
 

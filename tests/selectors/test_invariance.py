@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from dsofs import DSOSelector
 from dsofs.arrays import design
+from dsofs.ranking import RANKINGS
 from tests.problems import random_data
 
 any_seed = st.integers(0, 2**32 - 1)
@@ -93,3 +95,36 @@ def test_every_sample_twice(seed):
     X, y = random_data(seed, 20, 60, 3)
     once, twice = fit(X, y), fit(np.vstack([X, X]), np.r_[y, y])
     assert twice.objective_ == pytest.approx(once.objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("batch", range(3))
+def test_ties_are_broken_alike_whatever_the_format_units_and_order_of_rows(ranking, batch):
+    """Small tables of zeros and ones, where many columns are exactly as good as each other."""
+    for seed in range(12 * batch, 12 * batch + 12):
+        rng = np.random.default_rng(seed)
+        m, n = int(rng.integers(8, 30)), int(rng.integers(5, 60))
+        X = (rng.random((m, n)) < rng.uniform(0.1, 0.5)).astype(float)
+        X[0], X[1] = 0.0, 1.0
+        y, rows = rng.permutation(np.arange(m) % 2), rng.permutation(m)
+        options = {"n_features_to_select": 5, "p": [0.5, 0.85, 1.0][seed % 3], "ranking": ranking}
+        plain = DSOSelector(**options).fit(X, y).ranking_
+        first = plain <= 10
+        for other, labels in (
+            (sparse.csr_matrix(X), y),
+            (X[rows], y[rows]),
+            (X * rng.uniform(0.1, 10, n), y),
+        ):
+            np.testing.assert_array_equal(DSOSelector(**options).fit(other, labels).ranking_[first], plain[first])
+
+
+@pytest.mark.parametrize("p", [0.5, 0.85, 1.0])
+def test_a_duplicate_or_negated_column_changes_neither_the_objective_nor_the_order_of_the_others(p):
+    X, y = random_data(3, 40, 60, 3)
+    plain = fit(X, y, p=p)
+    best = np.argsort(plain.ranking_)[:3]
+    more = fit(np.hstack([X, X[:, best], 5 - 3 * X[:, best]]), y, p=p)
+    assert more.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    np.testing.assert_array_equal(more.ranking_[:60], plain.ranking_)
+    np.testing.assert_array_equal(more.ranking_[60:], [61, 63, 65, 62, 64, 66])  # in the order of their originals
+    assert not more.coef_[:, 60:].any()

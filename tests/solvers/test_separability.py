@@ -71,3 +71,21 @@ def test_classes_that_cannot_be_separated_still_give_a_ranking(p):
     assert solution.status is Status.CONVERGED_WITH_SLACK
     assert 2 <= len(solution.conflicts) <= 11
     assert np.abs(solution.W).argmax() == 3
+
+
+@pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-7, 1e-8, 1e-10])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", [(20, 60), (30, 10)])
+def test_samples_that_are_almost_equal_are_no_proof(shape, seed, distance):
+    """Classes far apart, but for one sample next to one of the other class: a narrow margin separates them."""
+    rng = np.random.default_rng(seed)
+    Z, w = rng.normal(size=shape), rng.normal(size=shape[1])
+    y = np.where(Z @ w > 0, 1.0, -1.0)
+    Z += np.outer(y, w) / np.linalg.norm(w)
+    other = int(np.flatnonzero(y < 0)[0])
+    Z[0], y[0] = Z[other] + distance * w / np.linalg.norm(w), 1.0
+    problem = Problem(Block(np.column_stack([standardised(Z), np.ones(len(Z))])), y[:, None], 0.5)
+    (conflict,) = find_conflicts(problem)
+    assert not len(conflict)
+    if distance >= 1e-4:
+        assert solve(problem).status in (Status.CONVERGED, Status.STALLED)

@@ -52,15 +52,20 @@ class StandardDesign(Design):
         return np.vstack([G, B.sum(axis=0)]) if self.bias else G
 
     def take(self, columns: Ints) -> Design:
-        return self if len(columns) == self.n_columns else self._part(columns).compact()
+        return self if len(columns) == self.n_columns else self.part(columns).compact()
 
     def block(self, columns: Ints) -> Block:
-        return self._part(columns).materialise()
+        return self.part(columns).materialise()
 
-    def _part(self, columns: Ints) -> StandardDesign:
+    def part(self, columns: Ints) -> StandardDesign:
+        """A view of these columns, in increasing order."""
         data = columns[columns < len(self.kept)]
         bias = len(data) < len(columns)
         return type(self)(self.X, self.kept[data], self.mean[data], self.scale[data], bias)
+
+    def divided_by(self, sizes: Floats) -> StandardDesign:
+        """The same columns, each divided by its size; the bias stays as it is."""
+        return type(self)(self.X, self.kept, self.mean, self.scale * sizes, self.bias)
 
     def compact(self) -> Design:
         """Z itself where it fits in a block, this view of X where it does not."""

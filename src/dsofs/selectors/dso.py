@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dsofs.arrays.types import AnyArray
-from dsofs.ranking import rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about, warn_without_features
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, ranked, solve_dso, warn_about, warn_without_features
+from dsofs.validation import all_or_nothing
 
 
 class DSOSelector(RankedSelector):
@@ -21,8 +21,8 @@ class DSOSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
-        ``fit``.
+        How many features ``transform`` keeps: a number, a part of all, or half of them (None). With ``feature_groups``
+        it counts groups. May be changed after ``fit``.
     p : float in (0, 2), default=0.85
         Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features. The
         default is the best over all numbers of features on the data it was chosen with.
@@ -41,14 +41,16 @@ class DSOSelector(RankedSelector):
         How features are ranked. "forward": those that are left at the end by forward selection (each the one that
         explains most of the classes beside those before it), the others by how long they lasted in the iteration;
         "survival" by that and by norm alone; "norm" as in the paper (and those at zero by how long they lasted). With
-        ``feature_groups``, "forward" is "survival".
+        ``feature_groups``, forward selection compares p-values, so that large groups have no advantage.
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
         Whether there is a bias; it is a row of W, and penalised like one, as in the paper.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        Labels of groups of features (one-hot blocks, gene sets) that share one weight: their coefficients are zero
-        together or not at all, and they stand next to each other in the ranking.
+        Labels of groups of features (one-hot blocks, gene sets) that are selected together: their coefficients are zero
+        together or not at all, they stand next to each other in the ranking, and ``n_features_to_select`` counts
+        groups. The penalty of a group grows with its size (``penalty_factor_``), so that a category of many levels is
+        chosen no more often by chance than a number is.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the price of slack for the samples of each class. Without effect where margins are hard.
     tol : float, default=1e-3
@@ -68,13 +70,17 @@ class DSOSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         Higher is better.
     ranking_ : ndarray of shape (n_features,)
-        1 is best; a permutation of 1..n_features. Constant features come last.
+        1 is best; a permutation of 1..n_features. For p <= 1 features that equal another one, or its negative, once
+        standardised come after all others and have weight 0; constant features come last.
     coef_ : ndarray of shape (n_classes or 1, n_features)
         Weights in the units of X.
     intercept_ : ndarray of shape (n_classes or 1,)
     classes_ : ndarray
     objective_ : float
-        ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the price of slack.
+        ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the price of slack; with groups
+        ``sum_g v_g ||W_g||^p``.
+    penalty_factor_ : ndarray of shape (n_features,)
+        v_g of the group of each feature; 1 without groups, and for a group of one feature.
     duality_gap_ : float
         Certified relative distance from the optimum (p >= 1; NaN below).
     stationarity_ : float
@@ -137,13 +143,14 @@ class DSOSelector(RankedSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelector:
         """Rank the features of X by how they separate the classes of y."""
         data = prepare(self, X, y, DSO_RULES | {"n_features_to_select": N_FEATURES_RULE})
-        self._warn_if_too_many(self.n_features_in_)
+        self._warn_if_too_many()
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         warn_without_features(self, problem, solution)
         publish(self, data, problem, solution)
-        self.scores_, self.ranking_ = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
+        self.scores_, self.ranking_ = ranked(self, data, problem, solution)
         return self

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.arrays.types import AnyArray, Floats
 from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about
+from dsofs.validation import all_or_nothing
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,6 +56,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOClassifier:
         """Fit the model to X (samples x features) and the classes y."""
         data = prepare(self, X, y, DSO_RULES)

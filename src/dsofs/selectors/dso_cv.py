@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Solution, Status, Survival
-from dsofs.ranking import rank_features
+from dsofs.ranking import first_ranked
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.dso_fit import (
     AUTO,
@@ -27,13 +27,14 @@ from dsofs.selectors.dso_fit import (
     TrainingData,
     prepare,
     publish,
+    ranked,
     solve_dso,
     training_data,
     warn_about,
     warn_without_features,
 )
 from dsofs.solvers.point import plain_weights
-from dsofs.validation import ARRAY_LIKE, NONE, Rule, integer, options
+from dsofs.validation import ARRAY_LIKE, NONE, Rule, all_or_nothing, integer, options
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -150,12 +151,13 @@ class DSOSelectorCV(RankedSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
         """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
         data = prepare(self, X, y, CV_RULES)
         settings = self._check_settings()
         if self.ks is None:
-            self._warn_if_too_many(self.n_features_in_)
+            self._warn_if_too_many()
         folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
         jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
@@ -193,8 +195,8 @@ class DSOSelectorCV(RankedSelector):
         return [AUTO] if self.Cs is None else sorted(set(self.Cs), key=size)
 
     def _ks(self) -> list[int]:
-        wanted = [self._n_selected(self.n_features_in_)] if self.ks is None else self.ks
-        return [min(int(k), self.n_features_in_) for k in wanted]
+        wanted = [self._n_selected(self._n_candidates())] if self.ks is None else self.ks
+        return [min(int(k), self._n_candidates()) for k in wanted]
 
     def _path(self, data: TrainingData) -> Iterator[PathPoint]:
         """Solve every (C, p), each p from the solution of the one before, the first p from that of the C before."""
@@ -204,7 +206,7 @@ class DSOSelectorCV(RankedSelector):
             for p in self._ps():
                 weights, survival = _start(last, p)
                 problem, solution = solve_dso(self, data, p, C, weights=weights, survival=survival)
-                scores, ranking = rank_features(problem, solution, self.ranking, data.kept, self.n_features_in_)
+                scores, ranking = ranked(self, data, problem, solution)
                 last = PathPoint(C, p, problem.norms(solution.W), solution, scores, ranking)
                 first = last if p == self._ps()[0] else first
                 yield last
@@ -249,11 +251,11 @@ class DSOSelectorCV(RankedSelector):
             for point in path
         ]
 
-    def _n_selected(self, n_features: int) -> int:
+    def _n_selected(self, n_candidates: int) -> int:
         chosen = self.ks is not None and hasattr(self, "best_k_")
         if chosen and self.n_features_to_select == self._n_features_at_fit:
             return int(self.best_k_)
-        return super()._n_selected(n_features)
+        return super()._n_selected(n_candidates)
 
 
 def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival | None]:
@@ -293,7 +295,7 @@ def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: 
     results = []
     for point in selector._path(fold):
         for k in selector._ks():
-            top = np.flatnonzero(point.ranking <= k)
+            top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
             model = clone(estimator).fit(X_train[:, top], y[train])
             results.append(score(model, X_test[:, top], y[test]))
     return np.array(results)

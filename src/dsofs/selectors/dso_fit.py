@@ -11,12 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dsofs.arrays import Design
+from dsofs.arrays.copies import Copies
 from dsofs.arrays.memory import DOUBLE, fit_bytes, refuse_if_too_big
 from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.group_sizes import GroupSizes
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
-from dsofs.ranking import RANKINGS
+from dsofs.ranking import RANKINGS, rank_features
 from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.joint import STEPS
@@ -75,8 +77,11 @@ class TrainingData:
     kept: Ints  # features that are not constant
     mean: Floats  # of the kept features, in the units of X; what the design subtracts
     scale: Floats
+    factor: Floats  # s_g of the group of every feature, see ``GroupSizes``
+    copies: Copies  # features that repeat one of the kept
     design: Design
-    groups: Ints | None
+    groups: Ints | None  # of the rows of W
+    chance: Floats | None  # of these groups
     importance: Floats | None
     constraint: str
     loss: str
@@ -90,7 +95,9 @@ class TrainingData:
     def problem(self, p: float, C: float | str | None, raised: float = 1.0) -> Problem:
         """``raised``: the price that "auto" stands for is multiplied by this."""
         Y, p = self.Y, float(p)
-        hard = Problem(self.design, Y, p, self.constraint, None, self.loss, self.groups, self.importance, self.bias)
+        hard = Problem(
+            self.design, Y, p, self.constraint, None, self.loss, self.groups, self.chance, self.importance, self.bias
+        )
         if C is None:
             return hard
         price = raised * AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
@@ -108,6 +115,8 @@ def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) ->
     """Check parameters and data, refuse what does not fit in memory, and set up the design."""
     check_parameters(estimator, rules)
     X, codes, classes = check_X_y(estimator, X, y)
+    given = estimator.feature_groups
+    estimator._groups = None if given is None else check_groups(estimator, given, X.shape[1])
     importance = sample_importance(estimator.class_weight, classes, codes)
     return training_data(estimator, X, codes, classes, importance)
 
@@ -124,12 +133,26 @@ def training_data(
     if (estimator.constraint == "equality" and _asks_for_none(estimator)) or estimator.solver == "alternating":
         needed += GRAMS * DOUBLE * m**2
     refuse_if_too_big(needed, estimator.memory_limit, owner)
-    design = standard_design(estimator, X)
-    groups = _row_groups(estimator, design.kept, n)
+    design, copies = standard_design(estimator, X, _largest_p(estimator), estimator._groups)
+    groups = chance = None
+    factor = np.ones(n)
+    if estimator._groups is not None:
+        labels, groups = np.unique(estimator._groups[design.kept], return_inverse=True)
+        sizes = GroupSizes.of(design, groups, n_targets=1 if len(classes) == 2 else len(classes))
+        design, chance = design.divided_by(sizes.factor[groups]), sizes.chance
+        known = np.isin(estimator._groups, labels)
+        factor[known] = sizes.factor[np.searchsorted(labels, estimator._groups[known])]
+        if estimator.fit_intercept:  # the bias is a group of its own
+            groups, chance = np.append(groups, len(labels)), np.append(chance, 1.0)
     return TrainingData(
-        X, classes, codes, design.kept, design.mean, design.scale, design.compact(), groups, importance,
-        estimator.constraint, estimator.loss, estimator.fit_intercept,
+        X, classes, codes, design.kept, design.mean, design.scale, factor, copies, design.compact(), groups, chance,
+        importance, estimator.constraint, estimator.loss, estimator.fit_intercept,
     )  # fmt: skip
+
+
+def _largest_p(estimator: Any) -> float:
+    """The power of the norm; of a cross-validation the largest."""
+    return float(estimator.p) if hasattr(estimator, "p") else max(map(float, estimator.ps), default=1.0)
 
 
 def _asks_for_none(estimator: Any) -> bool:
@@ -137,15 +160,6 @@ def _asks_for_none(estimator: Any) -> bool:
     if hasattr(estimator, "C"):
         return estimator.C is None
     return estimator.Cs is not None and any(C is None for C in estimator.Cs)
-
-
-def _row_groups(estimator: Any, kept: Ints, n_features: int) -> Ints | None:
-    """Group of each row of W; the bias is a group of its own."""
-    if estimator.feature_groups is None:
-        return None
-    labels = check_groups(estimator, estimator.feature_groups, n_features)[kept]
-    groups = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-    return np.append(groups, groups.max() + 1) if estimator.fit_intercept else groups
 
 
 def solve_dso(
@@ -169,6 +183,12 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
     publish_solution(estimator, data, solution, problem.convex)
     estimator.classes_ = data.classes
     estimator.conflicts_ = solution.conflicts
+    estimator.penalty_factor_ = data.factor**problem.p
+
+
+def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
+    """Scores and ranks of all features, by the estimator's rule."""
+    return rank_features(problem, solution, estimator.ranking, data.kept, data.copies, estimator.n_features_in_)
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:
@@ -179,19 +199,23 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
             f"{owner}: the classes cannot be separated: {len(solution.conflicts)} samples contradict each other "
             "(conflicts_). Their classes were given slack. Look for wrong labels among them, or set C.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     elif solution.status is Status.CONVERGED_WITH_SLACK:
+        reason = {
+            "margin": "the margins cannot be met in floating point, though nothing proves that the classes overlap: "
+            "some samples of different classes may be almost equal",
+            "equality": "X W = Y has no solution",
+        }[problem.constraint]
         warnings.warn(
-            f"{owner}: the constraints ({problem.constraint}) cannot be met exactly and were given slack. Set C, or "
-            "fit with an intercept if there is none.",
+            f"{owner}: {reason}. Slack was allowed. Set C, or fit with an intercept if there is none.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     cures = {
         Status.MAX_ITER: "Raise max_iter or tol.",
         Status.STALLED: "Raise tol, lower a very large C, or use solver='joint' if it is not in use.",
-        Status.ZERO: "Raise C.",
+        Status.ZERO: "Raise C if it was set; otherwise no linear rule does better than none.",
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
     }
     warn_not_converged(owner, solution, problem.convex, tol, cures)
@@ -204,5 +228,5 @@ def warn_without_features(estimator: BaseEstimator, problem: Problem, solution: 
             f"{type(estimator).__name__}: no feature is worth its weight, the bias alone is the best. Features are "
             "ranked by their correlation with the classes. Raise C, or use loss='squared_hinge'.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

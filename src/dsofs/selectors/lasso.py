@@ -26,6 +26,7 @@ from dsofs.validation import (
     BOOLEAN,
     NONE,
     Rule,
+    all_or_nothing,
     check_parameters,
     check_positive,
     check_squares,
@@ -186,11 +187,12 @@ class LassoSelector(RankedSelector):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> LassoSelector:
         """Rank the features of X by their weights in a model of the classes of y."""
         with single_threaded():
             data = self._prepare(X, y)
-            self._warn_if_too_many(self.n_features_in_)
+            self._warn_if_too_many()
             (*_, W), n_iter = self._solve(data, _approach(self._price(), self.lam_max_))
             self._publish(data, W, n_iter)
         return self

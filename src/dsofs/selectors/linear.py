@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dsofs.arrays import StandardDesign, as_design, moments
+from dsofs.arrays.copies import Copies, without_copies
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Solution, Status
 from dsofs.validation import check_squares, check_varies
@@ -28,13 +29,13 @@ class Scaled(Protocol):
     def scale(self) -> Floats: ...
 
 
-def standard_design(estimator: Any, X: AnyArray) -> StandardDesign:
-    """The design of a checked X, as the estimator's ``standardize`` and ``fit_intercept`` say."""
+def standard_design(estimator: Any, X: AnyArray, p: float, groups: Ints | None = None) -> tuple[StandardDesign, Copies]:
+    """The design of a checked X, as the estimator's ``standardize`` and ``fit_intercept`` say; for p <= 1 no copies."""
     stats = moments(X)
     check_squares(estimator, stats.mean, stats.scale)
     design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
     check_varies(estimator, design.kept, X.shape[1])
-    return design
+    return without_copies(design, groups) if p <= 1 else (design, Copies.none())
 
 
 def publish_solution(estimator: Any, data: Scaled, solution: Solution, convex: bool) -> None:
@@ -53,15 +54,16 @@ def publish_solution(estimator: Any, data: Scaled, solution: Solution, convex: b
 
 
 def warn_not_converged(
-    owner: str, solution: Solution, convex: bool, tol: float, cures: Mapping[Status, str], stacklevel: int = 4
+    owner: str, solution: Solution, convex: bool, tol: float, cures: Mapping[Status, str], stacklevel: int = 5
 ) -> None:
     """Tell the user of a fit that did not converge what its status means, and the cure."""
     if solution.status.converged:
         return
     name = "duality gap" if convex else "violation of stationarity"
+    reached = f" after {solution.n_iter} steps: {name} {solution.certificate:.2g}, tol {tol:.2g}"
     warnings.warn(
-        f"{owner}: {solution.status.value} after {solution.n_iter} steps: {name} {solution.certificate:.2g}, "
-        f"tol {tol:.2g}. {cures[solution.status]}",
+        f"{owner}: {solution.status.value}{'' if solution.status is Status.ZERO else reached}. "
+        f"{cures[solution.status]}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

@@ -12,7 +12,17 @@ from dsofs.baselines.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.baselines.mrmr import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.validation import NONE, Rule, check_codes, check_parameters, check_varies, check_X_y, integer, options
+from dsofs.validation import (
+    NONE,
+    Rule,
+    all_or_nothing,
+    check_codes,
+    check_parameters,
+    check_varies,
+    check_X_y,
+    integer,
+    options,
+)
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -84,12 +94,13 @@ class MRMRSelector(RankedSelector):
         self.n_bins = n_bins
         self.memory_limit = memory_limit
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> MRMRSelector:
         """Choose features of X that tell the classes of y apart and are not redundant."""
         check_parameters(self, RULES)
         X, classes, _ = check_X_y(self, X, y)
         n = self.n_features_in_
-        self._warn_if_too_many(n)
+        self._warn_if_too_many()
         with single_threaded():  # its many products are small
             kept, measure = self._measure(X, classes)
             order, values = greedy_order(measure, self.scheme, min(self._n_selected(n), len(kept)))

@@ -19,6 +19,7 @@ from dsofs.validation import (
     ARRAY_LIKE,
     NONE,
     Rule,
+    all_or_nothing,
     check_categorical,
     check_parameters,
     check_varies,
@@ -117,12 +118,13 @@ class ReliefFSelector(RankedSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> ReliefFSelector:
         """Score the features of X by the neighbours of its samples."""
         check_parameters(self, RULES)
         by_class = self.task == "classification"
         X, y, *_ = check_X_y(self, X, y, allow_nan=True) if by_class else check_X_target(self, X, y, allow_nan=True)
-        self._warn_if_too_many(self.n_features_in_)
+        self._warn_if_too_many()
         categorical = check_categorical(self, self.categorical_features, self.n_features_in_)
         groups = y if by_class else np.zeros(len(y), dtype=np.intp)
         with Team(effective_n_jobs(self.n_jobs)) as team:

@@ -14,7 +14,18 @@ from dsofs.ranking import RANKINGS, rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
 from dsofs.solvers.general import Term, minimise_terms
-from dsofs.validation import BOOLEAN, NONE, Rule, check_parameters, check_X_target, check_X_y, integer, options, real
+from dsofs.validation import (
+    BOOLEAN,
+    NONE,
+    Rule,
+    all_or_nothing,
+    check_parameters,
+    check_X_target,
+    check_X_y,
+    integer,
+    options,
+    real,
+)
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -152,23 +163,25 @@ class RFSSelector(RankedSelector):
         self.memory_limit = memory_limit
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> RFSSelector:
         """Rank the features of X by their weights in a model of y."""
         check_parameters(self, RULES)
         X, Y, Y_mean = self._targets(X, y)
-        self._warn_if_too_many(self.n_features_in_)
+        self._warn_if_too_many()
         m, n = X.shape
         refuse_if_too_big(fit_bytes(m, n, Y.shape[1]), self.memory_limit, type(self).__name__)
-        design = standard_design(self, X)
-        Z, p, convex = design.compact(), float(self.p), min(self.p, self.q) >= 1
+        p, convex = float(self.p), min(self.p, self.q) >= 1
+        design, copies = standard_design(self, X, p)
+        Z = design.compact()
         solution = minimise_terms(
             [Term(Z, -Y, float(self.q))], lam=self.lam, p=p, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose
         )
-        warn_not_converged(type(self).__name__, solution, convex, self.tol, CURES, stacklevel=3)
+        warn_not_converged(type(self).__name__, solution, convex, self.tol, CURES, stacklevel=4)
         publish_solution(self, design, solution, convex)
         self.intercept_ += Y_mean
         self.scores_, self.ranking_ = rank_features(
-            Problem(Z, Y, p, bias=self.fit_intercept), solution, self.ranking, design.kept, self.n_features_in_
+            Problem(Z, Y, p, bias=self.fit_intercept), solution, self.ranking, design.kept, copies, self.n_features_in_
         )
         return self
 

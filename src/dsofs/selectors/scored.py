@@ -11,7 +11,7 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.baselines.mrmr import f_statistics
 from dsofs.ranking import rank_kept
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.validation import Rule, check_parameters, check_varies, check_X_y
+from dsofs.validation import Rule, all_or_nothing, check_parameters, check_varies, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -59,12 +59,13 @@ class ScoreSelector(RankedSelector):
         self.score_func = score_func
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> ScoreSelector:
         """Score the features of X for the classes of y."""
         check_parameters(self, RULES)
         X, codes, _ = check_X_y(self, X, y)
         n = self.n_features_in_
-        self._warn_if_too_many(n)
+        self._warn_if_too_many()
         refuse_if_too_big(DOUBLE * X.shape[0] * n, None, type(self).__name__)
         design = as_design(X, moments(X), standardize=True, bias=False)
         check_varies(self, design.kept, n)

@@ -14,7 +14,7 @@ from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.equality import EqualityStep
 from dsofs.solvers.interior import solve_interior, suits_interior
 from dsofs.solvers.margin import MarginStep
-from dsofs.solvers.point import Step
+from dsofs.solvers.point import Step, penalty, plain_weights
 from dsofs.solvers.reweight import reweight
 from dsofs.solvers.separability import RAISE_C, default_C, even_weights, find_conflicts
 
@@ -66,6 +66,7 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
     relaxed = np.array([len(samples) > 0 for samples in conflicts])
     if not relaxed.any():
         solution = run(problem, weights=even_weights(problem))  # columns of very different size drown each other
+        solution = solution or _solve_from_convex(problem, run)
         if solution is not None:
             return solution
     solution = None
@@ -75,9 +76,19 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
         # X W = Y has no solution, or a class can be separated by less than floating point can tell.
         solution = _solve_with_default_slack(problem, np.ones_like(relaxed), run)
     assert solution is not None, "a problem with slack for all classes has a solution"
-    done = solution.status in (Status.CONVERGED, Status.ZERO)  # W = 0 is the best whatever slack costs
-    status = Status.CONVERGED_WITH_SLACK if done else solution.status
+    status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))
+
+
+def _solve_from_convex(problem: Problem, run: Callable[..., Solution | None]) -> Solution | None:
+    """From the solution at p = 1, which keeps margins too narrow for the inner step; if that fails, that itself."""
+    convex = None if problem.convex else run(replace(problem, p=1.0))
+    if convex is None:
+        return None
+    norms = problem.norms(convex.W)
+    solution = run(problem, weights=plain_weights(norms, problem.p))
+    objective = penalty(problem, norms) * problem.unit
+    return solution or replace(convex, status=Status.STALLED, objective=objective, certificate=np.inf)
 
 
 def _solve_with_default_slack(problem: Problem, relaxed: Bools, run: Callable[..., Solution | None]) -> Solution | None:

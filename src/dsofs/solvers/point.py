@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from dsofs.arrays.design import Design
-from dsofs.arrays.norms import GroupSums
+from dsofs.arrays.norms import GroupSums, row_norms
+from dsofs.arrays.residuals import WithResiduals
 from dsofs.arrays.types import Bools, Floats, Ints
 from dsofs.problem import Problem
 
@@ -101,6 +102,18 @@ def penalty(problem: Problem, norms: Floats) -> float:
     present = norms != 0  # NaN comes through
     p = _at(present, problem.p)
     return float(np.sum(norms[present] ** p / p))
+
+
+def objective_at_zero(problem: Problem) -> float:
+    """The objective of W = 0: what it costs that no sample is on its margin; infinite where margins are hard."""
+    if problem.terms is not None:  # residuals are rows too, and take up all of Y
+        assert isinstance(problem.X, WithResiduals)
+        norms = np.zeros(problem.n_groups)
+        norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
+        return penalty(problem, norms)
+    if problem.C is None:
+        return np.inf
+    return float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))
 
 
 def plain_weights(norms: Floats, p: float | Floats) -> Floats:

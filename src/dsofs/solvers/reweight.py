@@ -14,9 +14,10 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.problem import History, Problem, Solution, Status, Survival
-from dsofs.solvers.certificates import Certifier
-from dsofs.solvers.point import Point, Step, plain_weights
+from dsofs.solvers.certificates import Certifier, relative_gap
+from dsofs.solvers.point import Point, Step, objective_at_zero, plain_weights
 from dsofs.solvers.proposals import Proposals
+from dsofs.solvers.removal import without_superfluous_rows
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
 NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
@@ -51,9 +52,10 @@ def reweight(
         if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
             status = _collapsed(problem, point, survival) or status
         following = None if status else _next_point(problem, step, point, proposals, dual_norms)
+        if status is Status.CONVERGED and proposals is not None and not problem.convex and problem.terms is None:
+            following = without_superfluous_rows(problem, step, point)
         if following is None:
-            B = point.B if certify.B is None else certify.B
-            return _solution(problem, point, B, status or _at_rest(problem, point), history, survival)
+            return _solution(problem, point, certify, status or _at_rest(problem, point), history, survival)
         point = following
 
 
@@ -101,11 +103,14 @@ def _at_rest(problem: Problem, point: Point) -> Status:
 
 
 def _solution(
-    problem: Problem, point: Point, B: Floats, status: Status, history: History, survival: Survival
+    problem: Problem, point: Point, certify: Certifier, status: Status, history: History, survival: Survival
 ) -> Solution:
+    B = point.B if certify.B is None else certify.B
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
-    W[point.rows] = point.W
-    if status is Status.ZERO:
-        W[problem.rows_of(np.arange(len(problem.of_W(point.norms))))] = 0.0
-    objective, certificate = history.objective[-1], history.gap[-1]
-    return Solution(W, B, status, objective, certificate, history, survival)
+    at_zero = objective_at_zero(problem)
+    if status is not Status.ZERO and (problem.convex or at_zero >= (1 - REST) * point.objective):
+        W[point.rows] = point.W
+        return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival)
+    # Below p = 1 a row of zeros is a local optimum.
+    certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
+    return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival)

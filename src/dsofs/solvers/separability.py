@@ -21,7 +21,7 @@ from dsofs.solvers.nnqp import solve_nnqp
 from dsofs.solvers.support import SupportVectors
 
 SEPARABLE = 1e-7  # residuals below this are zero
-PROOF = 1e-8  # largest entry of X'(y o a), relative to the largest of X, that counts as zero
+PROOF = 1e-12  # largest entry of X'(y o a), relative to the largest of its column, that rounding can leave of zero
 INVOLVED = (1e-4, 1e-6, 1e-8, 0.0)  # multipliers above this part of the largest, tried in turn
 RANK = 1e-13  # eigenvalues below this part of the largest are zero
 # C that classes which cannot be separated are given, in units of the C at which W leaves zero at p = 1, over p: chosen

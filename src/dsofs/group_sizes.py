@@ -1,0 +1,57 @@
+"""How much a group of features must weigh, so that many columns together are not chosen for their number alone.
+
+A group enters W where ||X_g'B|| is large. For columns without information, ||X_g'B||^2 is about a multiple of a
+chi-square variable. With K = X_g'X_g, whose trace is g for g columns of length 1, and c columns of B,
+
+    df = (tr K)^2 / tr(K^2),        ||X_g'B||^2  ~  (g / df) chi2(df c),
+
+which is Satterthwaite's approximation: df is the number of levels less one for a category of levels of equal size, and
+1 for copies of one column. By chance the largest of n such variables is about the quantile at 1 - 1/n, so that of a
+group is
+
+    chance_g = chi2.isf(1/n, df c) / chi2.isf(1/n, c)
+
+times that of a single column. So that a group comes first no more often than a column does, its norm is multiplied by
+
+    s_g = sqrt(g / df  chance_g),        sum_g (s_g ||W_g||)^p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from dsofs.arrays.design import Design
+from dsofs.arrays.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """What the norm of every group is multiplied by, and how much its columns explain by chance, beside one column."""
+
+    factor: Floats  # s_g
+    chance: Floats
+
+    @classmethod
+    def of(cls, X: Design, groups: Ints, n_targets: int) -> GroupSizes:
+        """``groups`` is that of each of the first columns of X; ``n_targets`` is the number of columns of Y."""
+        counts = np.bincount(groups)
+        df = np.ones(len(counts))
+        columns = np.split(np.argsort(groups, kind="stable"), np.cumsum(counts)[:-1])
+        for group in np.flatnonzero(counts > 1):
+            df[group] = _degrees_of_freedom(X.take(columns[group]))
+        rare = 1 / max(len(groups), 2)
+        chance = chi2.isf(rare, df * n_targets) / chi2.isf(rare, n_targets)
+        return cls(np.sqrt(counts / df * chance), chance)
+
+
+def _degrees_of_freedom(X: Design) -> float:
+    """(tr K)^2 / tr(K^2) of K = X'X, or of K = X X', which has the same eigenvalues, if that is smaller."""
+    if X.n_columns <= X.n_samples:
+        Z = X.block(np.arange(X.n_columns)).Z
+        K = Z.T @ Z
+    else:
+        K = X.gram(np.ones(X.n_columns))
+    return float(np.trace(K) ** 2 / np.sum(K**2))
