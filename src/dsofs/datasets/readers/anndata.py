@@ -21,18 +21,18 @@ def matches(group: Any) -> bool:
 
 
 def frame(group: Any, content: Content) -> Frame:
-    """X with the genes as names; the columns of ``obs`` are what a label can be taken from."""
+    """X with the genes as names and the cells by theirs; the columns of ``obs`` are what a label can be taken from."""
     for name in ("obs", "var"):
         if not hasattr(group[name], "keys"):
             raise DamagedFileError(f"its {name!r} is of AnnData before 0.7: read it with anndata and write it again")
     obs, var = group["obs"], group["var"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
     labels = {name: _column(obs[name], content) for name in order}
-    genes = tuple(map(str, _column(var[str(var.attrs.get("_index", "_index"))], content)))
+    genes, cells = _index(var, content), _index(obs, content)
     X = _matrix(group["X"], content)
-    if X.shape[1] != len(genes) or any(len(label) != X.shape[0] for label in labels.values()):
+    if X.shape[1] != len(genes) or any(len(each) != X.shape[0] for each in (cells, *labels.values())):
         raise DamagedFileError(f"X is {X.shape[0]} x {X.shape[1]}, which does not fit its obs and var: write it again")
-    return matrix_frame("AnnData", X, genes, labels)
+    return matrix_frame("AnnData", X, genes, labels, sample_names=cells)
 
 
 def _matrix(X: Any, content: Content) -> AnyArray:
@@ -46,6 +46,11 @@ def _matrix(X: Any, content: Content) -> AnyArray:
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise DamagedFileError("its X is no matrix of numbers")
     return array.astype(_float(array), copy=False)
+
+
+def _index(table: Any, content: Content) -> tuple[str, ...]:
+    """The names of the rows of obs or var."""
+    return tuple(map(str, _column(table[str(table.attrs.get("_index", "_index"))], content)))
 
 
 def _float(array: np.ndarray) -> type[np.floating[Any]]:

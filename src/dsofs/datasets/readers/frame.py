@@ -31,6 +31,7 @@ class Frame:
     labels: Mapping[str, np.ndarray] = field(default_factory=dict)  # one value per sample, kept apart from the columns
     notes: tuple[Note, ...] = ()
     open_ended: bool = False  # whether a column that is not there is one of zeros (svmlight)
+    sample_names: tuple[str, ...] | None = None  # where the format keeps them apart from the columns (AnnData)
 
     @property
     def n_samples(self) -> int:
@@ -48,9 +49,18 @@ def matrix_frame(
     labels: Mapping[str, np.ndarray] | None = None,
     *,
     open_ended: bool = False,
+    sample_names: tuple[str, ...] | None = None,
 ) -> Frame:
     """A frame of numbers alone."""
-    return Frame(format, X, np.arange(X.shape[1]), names=names, labels=labels or {}, open_ended=open_ended)
+    return Frame(
+        format,
+        X,
+        np.arange(X.shape[1]),
+        names=names,
+        labels=labels or {},
+        open_ended=open_ended,
+        sample_names=sample_names,
+    )
 
 
 def column_frame(format: str, names: list[str], columns: list[np.ndarray]) -> Frame:
