@@ -124,6 +124,49 @@ def test_notes_on_the_label(write):
     assert kinds(read_labelled(write("a,y\n1,0\n2,0\n1,1\n3,1\n2,1\n"), "y")) == []
 
 
+def lines_of(labels):
+    return "a,y\n" + "".join(f"{index * 7 % 5},{label}\n" for index, label in enumerate(labels))
+
+
+def test_classes_that_differ_in_capitals_or_blanks_only(write, tmp_path):
+    message = refused(write(lines_of(["Normal", *["normal"] * 3, *["ill"] * 3])))
+    assert "holds 'Normal' (1 of 7 samples) and 'normal' (3 of 7 samples), which differ in capitals" in message
+    assert "did you mean 'normal'?" in message
+    np.savez(tmp_path / "t.npz", X=np.eye(6), y=np.array(["ill", "ill ", "ill", "no", "no", "no"]))
+    assert "'ill' (2 of 6 samples) and 'ill ' (1 of 6 samples)" in refused(tmp_path / "t.npz")
+    assert kinds(read_labelled(write(lines_of("aabbAABB")), "y")) == ["similar classes"]  # alleles, or letters
+
+
+def test_a_class_that_may_be_misspelt(write):
+    table = read_labelled(write(lines_of([*["tumour"] * 3, "tumuor", *["normal"] * 3])), "y")
+    assert "'tumuor' is for one sample only: did you mean 'tumour'?" in [note.text for note in table.notes]
+    table = read_labelled(write(lines_of([*["type 1"] * 3, "type 2", *["normal"] * 3])), "y")
+    assert kinds(table) == ["small classes"]
+
+
+def test_a_whole_number_target_with_many_values(write):
+    message = refused(write(lines_of([30 + index % 29 for index in range(60)])))
+    assert message.startswith(
+        "The label 'y' holds 29 whole numbers from 30 to 58 for 60 samples, and looks like a meas"
+    )
+    ages = [30 + 2 * (index % 15) for index in range(60)]
+    table = read_labelled(write(lines_of(ages)), "y")
+    assert [note.text for note in table.notes] == [
+        "the label 'y' holds 15 whole numbers from 30 to 58, each taken for a class: if it is a measurement, cut it "
+        "into a few classes, such as low and high"
+    ]
+    assert kinds(read_labelled(write(lines_of([1 + index % 15 for index in range(60)])), "y")) == []  # codes of classes
+
+
+def test_sample_groups_that_follow_from_the_target_are_refused(write):
+    rows = "".join(f"{index % 5},{'pqr'[index // 4]},{'uvw'[index // 4]},{index // 8}\n" for index in range(12))
+    path = write(f"a,who,y,half\n{rows}")
+    for groups in ("y", "who", "half"):
+        message = refused(path, sample_groups=groups)
+        assert message.startswith(f"The 'sample_groups' {groups!r} must not follow from the label: all samples of each")
+        assert "no class could be both learned and tested" in message
+
+
 def test_duplicate_names_are_made_unique_and_refused_where_ambiguous(write):
     path = write("a,a,a.1,y\n1,2,3,u\n2,2,1,u\n4,1,5,v\n1,3,1,v\n")
     table = read_labelled(path, "y")
@@ -161,7 +204,9 @@ def test_what_is_left_out_and_said(write):
     path = write(",id,a,flat,copy,y,\n" + "".join(f"{i},p{i},{i * i % 5},7,{'st'[i % 2]},{i % 2},\n" for i in range(6)))
     table = read_labelled(path, "y")
     assert table.names == ["a", "flat", "copy=s", "copy=t"]
-    assert sorted(kinds(table)) == ["constant columns", "empty columns", "identifier", "leaking columns", "row numbers"]
+    assert sorted(kinds(table)) == [
+        "categories", "constant columns", "empty columns", "identifier", "leaking columns", "row numbers",
+    ]  # fmt: skip
     assert any("'copy=s', 'copy=t' are the label 'y'" in note.text for note in table.notes)
 
 
@@ -194,9 +239,9 @@ def test_missing_values(write):
 
 
 def test_sample_groups_are_no_feature(write):
-    table = read_labelled(write("a,who,y\n1,p,u\n2,p,u\n3,q,v\n4,q,v\n"), "y", sample_groups="who")
+    table = read_labelled(write("a,who,y\n1,p,u\n2,p,u\n3,q,v\n4,r,v\n"), "y", sample_groups="who")
     assert table.names == ["a"]
-    assert table.sample_groups.tolist() == ["p", "p", "q", "q"]
+    assert table.sample_groups.tolist() == ["p", "p", "q", "r"]
 
 
 def test_missing_sample_groups_are_refused(write):

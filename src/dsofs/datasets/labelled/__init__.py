@@ -9,11 +9,11 @@ from pathlib import Path
 from dsofs.datasets.labelled.columns import find_column, unique_names, values_of
 from dsofs.datasets.labelled.features import find_blocks, joined
 from dsofs.datasets.labelled.fingerprint import hash_of
-from dsofs.datasets.labelled.groups import groups_of_features, groups_of_samples
+from dsofs.datasets.labelled.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
 from dsofs.datasets.labelled.label import clean_label, find_label
 from dsofs.datasets.labelled.suspicions import suspicious
 from dsofs.datasets.labelled.table import LabelledTable
-from dsofs.datasets.readers import read_frame
+from dsofs.datasets.readers import Note, read_frame
 from dsofs.files import readable
 
 __all__ = ["LabelledTable", "find_column", "read_labelled", "unique_names", "values_of"]
@@ -25,6 +25,7 @@ def read_labelled(
     *,
     target_file: str | os.PathLike[str] | None = None,
     drop: Sequence[str | int] = (),
+    keep: Sequence[str | int] = (),
     feature_groups: str | os.PathLike[str] | None = None,
     sample_groups: str | int | None = None,
     impute: str = "none",
@@ -39,9 +40,12 @@ def read_labelled(
         Which column holds the label: its name, or else its position (negative from the end). None where the file, or
         ``target_file``, holds just one.
     target_file : path or None, default=None
-        Another file with the labels, in the order of the samples.
+        Another file with the labels. They are joined with the samples by sample ID where both files have one, and
+        otherwise taken in the order of the samples.
     drop : sequence of str or int, default=()
         Columns to leave out.
+    keep : sequence of str or int, default=()
+        Columns that are features though they look like an identifier or a date, which are left out otherwise.
     feature_groups : path or None, default=None
         A text file of lines ``feature, group``.
     sample_groups : str, int or None, default=None
@@ -59,15 +63,20 @@ def read_labelled(
         In one sentence, what is wrong and what to do.
     """
     path = Path(path)
-    frame = read_frame(path)
+    frame, file = read_frame(path), readable(path.name)
     names, renamed = unique_names(frame)
-    notes = [*frame.notes, *renamed]
-    label, target_name, target_position = find_label(frame, target, target_file)
-    y, label_notes = clean_label(label, target_name)
+    label = find_label(frame, file, target, target_file)
+    y, label_notes = clean_label(label.values, label.name)
     groups, groups_position = groups_of_samples(frame, sample_groups)
+    refuse_groups_of_classes(groups, y, sample_groups)
+    kept = {find_column(frame, column, "keep") for column in keep}
     left_out = {find_column(frame, column, "drop") for column in drop}
-    aside = left_out | {index for index in (target_position, groups_position) if index is not None}
-    blocks, block_notes = find_blocks(frame, names, aside, impute)
+    aside = left_out | {index for index in (label.position, groups_position) if index is not None}
+    ids, id_notes = label.ids, []
+    if ids is not None and ids.column is not None and ids.column not in aside | kept:
+        aside.add(ids.column)
+        id_notes = [Note("identifier", f"{ids.title} names the samples and is no feature")]
+    blocks, block_notes = find_blocks(frame, names, aside, kept, impute)
     X, features = joined(blocks)
     if not features:
         raise ValueError(f"No column of {path.name!r} is left to select from.")
@@ -75,14 +84,24 @@ def read_labelled(
         X=X,
         y=y,
         features=tuple(features),
-        target=target_name,
-        target_position=target_position,
+        target=label.name,
+        target_position=label.position,
         n_columns=frame.n_columns,
         named=frame.names is not None,
         feature_groups=groups_of_features(features, feature_groups),
         sample_groups=groups,
-        notes=(*notes, *label_notes, *block_notes, *suspicious(X, y, features, target_name)),
-        file=readable(path.name),
+        sample_names=None if ids is None else tuple(map(str, ids.values)),
+        sample_column=None if ids is None else ids.name,
+        notes=(
+            *frame.notes,
+            *renamed,
+            *label.notes,
+            *label_notes,
+            *id_notes,
+            *block_notes,
+            *suspicious(X, y, features, label.name),
+        ),
+        file=file,
         format=frame.format,
         sha256=hash_of(path),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from difflib import get_close_matches
 
@@ -11,6 +12,9 @@ from scipy import sparse
 from dsofs.datasets.labelled.wording import SHOWN, listed, stand
 from dsofs.datasets.readers import Frame, Note
 from dsofs.datasets.readers.numbers import number
+
+# As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
+NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
 
 
 def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
@@ -82,6 +86,11 @@ def values_of(frame: Frame, index: int) -> np.ndarray:
     return np.ravel(column.toarray() if sparse.issparse(column) else column)
 
 
+def as_written(frame: Frame, index: int) -> np.ndarray:
+    """The values of a column that tells samples or classes apart."""
+    return values_of(frame, index)
+
+
 def is_nameless(frame: Frame, index: int) -> bool:
     """Whether the header leaves out the name of a column, as of one of row names."""
     return frame.names is not None and frame.names[index] in ("", "Unnamed: 0")
@@ -96,9 +105,10 @@ def refuse_missing(values: np.ndarray, what: str) -> None:
         )
 
 
-def is_identifier(values: np.ndarray | None) -> bool:
-    return values is not None and len(np.unique(values)) == len(values) and numbers_among(values) == 0
-
-
 def numbers_among(values: np.ndarray) -> int:
-    return sum(number(value.encode()) is not None for value in np.unique(values) if value)
+    """How many different texts are numbers, also with a comma in them."""
+    return sum(is_number(value) for value in np.unique(values) if value)
+
+
+def is_number(text: str) -> bool:
+    return number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.arrays.types import AnyArray, Ints
 from dsofs.datasets.imputing import count_missing, impute_numbers, impute_text
-from dsofs.datasets.labelled.columns import is_identifier, is_nameless, numbers_among, values_of
+from dsofs.datasets.labelled.columns import NUMBER_WITH_COMMA, is_nameless, numbers_among, values_of
+from dsofs.datasets.labelled.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
 from dsofs.datasets.labelled.table import Feature
 from dsofs.datasets.labelled.wording import SHOWN, listed, stand
 from dsofs.datasets.readers import Frame, Note
 from dsofs.datasets.readers.numbers import number
-
-# As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
-NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -28,14 +25,19 @@ class Block:
     features: list[Feature]
 
 
-def find_blocks(frame: Frame, names: list[str], aside: set[int], impute: str) -> tuple[list[Block], list[Note]]:
-    """The columns that are features: numbers in one block, a block for each column of categories."""
+def find_blocks(
+    frame: Frame, names: list[str], aside: set[int], kept: set[int], impute: str
+) -> tuple[list[Block], list[Note]]:
+    """The columns that are features: numbers in one block, a block for each column of categories.
+
+    Those that are ``kept`` are features whatever they look like, those ``aside`` are none.
+    """
     notes: list[Note] = []
-    numeric = _numeric_features(frame, names, aside, notes, impute)
+    numeric = _numeric_features(frame, names, aside, kept, notes, impute)
     text = {
         index: values
         for index, values in frame.text.items()
-        if index not in aside and _is_category(values, names[index], notes)
+        if index not in aside and _is_category(values, names[index], notes, index in kept)
     }
     missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, numeric))
     gaps = {names[index]: int(count) for index, count in zip(numeric, missing, strict=True) if count}
@@ -52,43 +54,58 @@ def find_blocks(frame: Frame, names: list[str], aside: set[int], impute: str) ->
     values = frame.numbers if len(numeric) == frame.numbers.shape[1] else _columns(frame, numeric)
     values, fills = impute_numbers(values, impute) if missing.any() else (values, [None] * len(numeric))
     blocks = [Block(values, [Feature(names[i], names[i], int(i), fill=f) for i, f in zip(numeric, fills, strict=True)])]
-    blocks += [_one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
-    return blocks, notes
+    categories = [_one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
+    if categories:
+        notes.append(_encoded(categories))
+    return [*blocks, *categories], notes
 
 
 def _columns(frame: Frame, wanted: Ints) -> AnyArray:
     return frame.numbers[:, np.searchsorted(frame.numeric, wanted)]
 
 
-def _numeric_features(frame: Frame, names: list[str], aside: set[int], notes: list[Note], impute: str) -> Ints:
-    """Columns of numbers, less those that only count the rows or hold nothing."""
-    kept = np.array([index for index in frame.numeric if index not in aside], dtype=np.intp)
-    nameless = [index for index in kept if is_nameless(frame, index)]
-    counting = [index for index in nameless if _counts_rows(values_of(frame, index))]
+def _numeric_features(
+    frame: Frame, names: list[str], aside: set[int], kept: set[int], notes: list[Note], impute: str
+) -> Ints:
+    """Columns of numbers, less identifiers, those that only count the rows and those that hold nothing."""
+    found = np.array([index for index in frame.numeric if index not in aside], dtype=np.intp)
+    nameless = [index for index in found if is_nameless(frame, index)]
+    counting = [index for index in nameless if index not in kept and counts_rows(values_of(frame, index))]
     if counting:
         text = f"{listed(names[i] for i in counting)} only counts the rows and was left out"
         notes.append(Note("row numbers", text))
-    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, kept))
-    droppable = kept if impute not in ("none", "keep") else np.array(nameless, dtype=np.intp)
-    empty = [index for index in kept[missing == frame.n_samples] if index in droppable]
+    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, found))
+    droppable = found if impute not in ("none", "keep") else np.array(nameless, dtype=np.intp)
+    empty = [index for index in found[missing == frame.n_samples] if index in droppable]
     if empty:
         notes.append(Note("empty columns", f"{listed(names[i] for i in empty)} {stand(empty)} empty: left out"))
-    return np.setdiff1d(kept, [*counting, *empty])
+    suspected = {index for index in found if is_named_like_id(names[index])} | set(columns_in_row_order(frame, found))
+    identifying = {
+        index: note
+        for index in sorted(suspected - kept - {*counting, *empty})
+        if (note := no_feature(names[index], values_of(frame, index))) is not None
+    }
+    notes += identifying.values()
+    return np.setdiff1d(found, [*counting, *empty, *identifying])
 
 
-def _counts_rows(values: Floats) -> bool:
-    rows = np.arange(len(values))
-    return np.array_equal(values, rows) or np.array_equal(values, rows + 1)
-
-
-def _is_category(values: np.ndarray, name: str, notes: list[Note]) -> bool:
+def _is_category(values: np.ndarray, name: str, notes: list[Note], kept: bool) -> bool:
     """Whether a column of text holds categories; refuses numbers with commas, and numbers mixed with text."""
     _refuse_commas(values, name)
-    if is_identifier(values):
-        notes.append(Note("identifier", f"{name!r} has another text for each sample, an identifier: left out"))
+    if not kept and (note := no_feature(name, values)) is not None:
+        notes.append(note)
         return False
     _refuse_mixed(values, name)
     return True
+
+
+def _encoded(blocks: list[Block]) -> Note:
+    """What became of columns of text: the page and the summary say so."""
+    found = [f"{block.features[0].column!r} ({len(block.features)} categories)" for block in blocks]
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    verb = "is text and was" if len(found) == 1 else "are text and were"
+    text = f"{', '.join(found[:SHOWN])}{more} {verb} encoded, a column of zeros and ones for each category"
+    return Note("categories", f"{text}; those of one column are one group")
 
 
 def _refuse_commas(values: np.ndarray, name: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dsofs.datasets.labelled.columns import find_column, refuse_missing, values_of
+from dsofs.datasets.labelled.columns import as_written, find_column, refuse_missing
 from dsofs.datasets.labelled.table import Feature
 from dsofs.datasets.labelled.wording import listed, stand
 from dsofs.datasets.readers import Frame
@@ -18,9 +18,22 @@ def groups_of_samples(frame: Frame, column: str | int | None) -> tuple[np.ndarra
     if column is None:
         return None, None
     index = None if column in frame.labels else find_column(frame, column, "sample_groups")
-    groups = frame.labels[str(column)] if index is None else values_of(frame, index)
+    groups = frame.labels[str(column)] if index is None else as_written(frame, index)
     refuse_missing(groups, f"The group in {str(column)!r}")
     return groups, index
+
+
+def refuse_groups_of_classes(groups: np.ndarray | None, y: np.ndarray, column: str | int | None) -> None:
+    """Samples of a group stay on one side of every split: a class within one group is learned or tested, never both."""
+    if groups is None:
+        return
+    n_groups, n_classes = len(np.unique(groups)), len(np.unique(y))
+    if len(set(zip(groups.tolist(), y.tolist(), strict=True))) == n_classes:
+        raise ValueError(
+            f"The 'sample_groups' {str(column)!r} must not follow from the label: all samples of each class are in one "
+            f"group ({n_groups} groups, {n_classes} classes), so that no class could be both learned and tested. Give "
+            "a column of patients or batches, or leave out --sample-groups."
+        )
 
 
 def groups_of_features(features: list[Feature], path: str | os.PathLike[str] | None) -> np.ndarray | None:

@@ -3,108 +3,50 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
-from dsofs.datasets.labelled.columns import find_column, is_identifier, is_nameless, refuse_missing, values_of
+from dsofs.datasets.labelled.columns import as_written, find_column, refuse_missing
+from dsofs.datasets.labelled.identifiers import FEW, SAMPLES_PER_CATEGORY
+from dsofs.datasets.labelled.label_file import default_label, labels_for
+from dsofs.datasets.labelled.sample_ids import SampleIds, sample_ids
 from dsofs.datasets.labelled.wording import listed, stand
-from dsofs.datasets.readers import Frame, Note, format_of, naming, read_frame
-from dsofs.datasets.readers.delimited import BLANKS, DELIMITERS, TAB, decode, logical_lines, split
-from dsofs.datasets.readers.numbers import numbers_or_text
-from dsofs.datasets.readers.numpy_files import read_vector
-from dsofs.datasets.readers.source import Source, open_source
+from dsofs.datasets.readers import Frame, Note
 from dsofs.files import readable
 
-USUAL_LABELS = ("y", "Y", "label", "labels", "target")
-NEVER_IN_TEXT = b"\x1f"  # a delimiter that leaves lines whole
+TYPING_ERROR = 0.8  # similarity (difflib) of two names from which on one may be the other, misspelt
+
+
+@dataclass(frozen=True)
+class FoundLabel:
+    """The labels as they were found, where, and the IDs of their samples."""
+
+    values: np.ndarray
+    name: str
+    position: int | None  # column of the file; None if they lie elsewhere
+    ids: SampleIds | None
+    notes: tuple[Note, ...] = ()
 
 
 def find_label(
-    frame: Frame, target: str | int | None, target_file: str | os.PathLike[str] | None
-) -> tuple[np.ndarray, str, int | None]:
-    """The labels, what they are called, and the column of the file they take up."""
+    frame: Frame, file: str, target: str | int | None, target_file: str | os.PathLike[str] | None
+) -> FoundLabel:
+    """The labels of a frame that was read from ``file``."""
     if target_file is not None:
         path = Path(target_file)
-        return read_label_file(path, target, frame.n_samples), readable(path.name), None
-    if target is None:
-        usual = [name for name in USUAL_LABELS if name in frame.labels]
-        if not usual and len(frame.labels) != 1:
-            kept = f" ({listed(frame.labels)})" if frame.labels else ""
-            raise ValueError(f"Say which column{kept} holds the label (--target), or which file (--target-file).")
-        target = (usual or list(frame.labels))[0]
+        values, ids, notes = labels_for(frame, file, path, target)
+        return FoundLabel(values, readable(path.name), None, ids or sample_ids(frame, None), tuple(notes))
+    if target is None and (target := default_label(frame)) is None:
+        kept = f" ({listed(frame.labels)})" if frame.labels else ""
+        raise ValueError(f"Say which column{kept} holds the label (--target), or which file (--target-file).")
     if target in frame.labels:
-        return frame.labels[str(target)], str(target), None
+        return FoundLabel(frame.labels[str(target)], str(target), None, sample_ids(frame, target))
     index = find_column(frame, target, "target")
-    return values_of(frame, index), frame.names[index] if frame.names else str(target), index
-
-
-def read_label_file(path: Path, target: str | int | None, n_samples: int) -> np.ndarray:
-    """Labels from a file of their own: one per line, with or without a header; a vector; or any table with them."""
-    labels = None
-    if target is None and path.is_file():
-        with naming(path):
-            labels = _bare_labels(open_source(path), n_samples)
-    return _fitting(_labels_in(path, target) if labels is None else labels, path, n_samples)
-
-
-def _bare_labels(source: Source, n_samples: int) -> np.ndarray | None:
-    """Labels that stand alone in a file; None if it is a table."""
-    kind = format_of(source).name
-    if kind in ("NPY", "NPZ"):
-        return read_vector(source, kind)
-    if kind != "text":
-        return None
-    with source.open() as stream:
-        lines = dict(logical_lines(stream))
-    if any(_is_table(list(lines.values()), delimiter) for delimiter in (*DELIMITERS, BLANKS)):
-        return None
-    # An empty line between others is a label that is missing: passed over, all after it would belong to other samples.
-    every = range(min(lines, default=0), max(lines, default=-1) + 1)
-    labels = [decode(split(lines[number], NEVER_IN_TEXT)[0]) if number in lines else "" for number in every]
-    return numbers_or_text(labels[1:] if len(labels) == n_samples + 1 else labels)
-
-
-def _is_table(lines: list[bytes], delimiter: bytes) -> bool:
-    """Whether a delimiter cuts lines into as many cells each; in a header of R the one above the row names lacks."""
-    first, *others = [split(line, delimiter) for line in lines] or [[]]
-    n_columns = len(others[0]) if others else 1
-    if n_columns == 1 or any(len(cells) != n_columns for cells in others):
-        return False
-    if delimiter == BLANKS and not _names_samples(others):  # a blank may also stand in a label: high risk, low risk
-        return False
-    return len(first) == n_columns or (delimiter in (BLANKS, TAB) and len(first) == n_columns - 1)
-
-
-def _names_samples(rows: list[list[bytes]]) -> bool:
-    """Whether a column holds another text in each row."""
-    return any(len(set(column)) == len(rows) for column in zip(*rows, strict=True))
-
-
-def _labels_in(path: Path, target: str | int | None) -> np.ndarray:
-    frame = read_frame(path)
-    if target is not None:
-        return (
-            frame.labels[str(target)]
-            if target in frame.labels
-            else values_of(frame, find_column(frame, target, "target"))
-        )
-    columns = [
-        index
-        for index in range(frame.n_columns)
-        if not is_identifier(frame.text.get(index)) and not is_nameless(frame, index)
-    ]
-    if len(columns) != 1:
-        raise ValueError(f"{path.name!r} holds {len(columns)} columns: say which is the label (--target).")
-    return values_of(frame, columns[0])
-
-
-def _fitting(labels: np.ndarray, path: Path, n_samples: int) -> np.ndarray:
-    if len(labels) != n_samples:
-        raise ValueError(
-            f"{path.name!r} holds {len(labels)} labels, and there are {n_samples} samples: give one for each."
-        )
-    return labels
+    name = frame.names[index] if frame.names else str(target)
+    return FoundLabel(as_written(frame, index), name, index, sample_ids(frame, index))
 
 
 def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
@@ -112,7 +54,7 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
     refuse_missing(values, f"The label {name!r}")
     if values.dtype.kind in "OU":
         y = values.astype(str)
-        return y, _class_notes(y, name)
+        return y, [*_spelling_notes(y, name), *_class_notes(y, name)]
     numbers = values.astype(np.float64)
     odd = numbers[~np.isfinite(numbers) | (numbers != np.rint(numbers))]
     if len(odd):
@@ -121,7 +63,24 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
             "column of classes, or cut it into some."
         )
     y = values.astype(np.int64)
-    return y, _class_notes(y, name)
+    return y, [*_class_notes(y, name), *_measurement_notes(y, name)]
+
+
+def _spelling_notes(y: np.ndarray, name: str) -> list[Note]:
+    """Refuse classes that differ in capitals or blanks only; of single letters, which may mean it, a note."""
+    classes, counts = np.unique(y, return_counts=True)
+    alike: dict[str, list[int]] = {}
+    for place, label in enumerate(classes):
+        alike.setdefault(" ".join(label.split()).casefold(), []).append(place)
+    pair = next((places for places in alike.values() if len(places) > 1), None)
+    if pair is None:
+        return []
+    found = " and ".join(f"{str(classes[place])!r} ({counts[place]} of {len(y)} samples)" for place in pair)
+    likely = str(classes[max(pair, key=lambda place: counts[place])])
+    text = f"the label {name!r} holds {found}, which differ in capitals or blanks only: did you mean {likely!r}?"
+    if max(map(len, classes)) == 1:
+        return [Note("similar classes", text)]
+    raise ValueError(f"{text[0].upper()}{text[1:]} Write the labels of one class alike.")
 
 
 def _class_notes(y: np.ndarray, name: str) -> list[Note]:
@@ -139,7 +98,38 @@ def _class_notes(y: np.ndarray, name: str) -> list[Note]:
     if len(classes) > len(y) / 2:
         text = f"the label {name!r} has {len(classes)} classes for {len(y)} samples: is it an identifier?"
         notes.append(Note("many classes", text))
-    alone = classes[counts == 1]
-    if len(alone):
-        notes.append(Note("small classes", f"{listed(map(str, alone))} {stand(alone)} for one sample only"))
+    alone = [str(label) for label in classes[counts == 1]]
+    if alone:
+        others = [str(label) for label in classes[counts > 1]]
+        text = f"{listed(alone)} {stand(alone)} for one sample only, which cannot be both learned and tested"
+        notes.append(Note("small classes", text))
+        notes += [Note("similar classes", f"{a!r} is for one sample only: did you mean {b!r}?")
+                  for a in alone if (b := _misspelt(a, others)) is not None]  # fmt: skip
     return notes
+
+
+def _misspelt(label: str, others: list[str]) -> str | None:
+    """The class that a label may be a misspelling of: 'tumuor' of 'tumour', but not 'type 1' of 'type 2'."""
+    close = get_close_matches(label, others, n=1, cutoff=TYPING_ERROR)
+    return close[0] if close and _digits(close[0]) == _digits(label) else None
+
+
+def _digits(text: str) -> list[str]:
+    return [char for char in text if char.isdigit()]
+
+
+def _measurement_notes(y: np.ndarray, name: str) -> list[Note]:
+    """Of whole numbers: refuse those with too few samples each to be classes; a note where they leave gaps."""
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) <= FEW:
+        return []
+    found = f"the label {name!r} holds {len(classes)} whole numbers from {classes[0]} to {classes[-1]}"
+    cure = "cut it into a few classes, such as low and high"
+    if len(y) < SAMPLES_PER_CATEGORY * len(classes):
+        raise ValueError(
+            f"{found[0].upper()}{found[1:]} for {len(y)} samples, and looks like a measurement or an ID: {cure}, or "
+            "give the column of the classes. If each number is a class, write it as text (c12 for 12)."
+        )
+    if classes[-1] - classes[0] + 1 == len(classes) and counts.min() > 1:
+        return []  # as codes of classes are
+    return [Note("measured label", f"{found}, each taken for a class: if it is a measurement, {cure}")]

@@ -35,6 +35,8 @@ class LabelledTable:
     named: bool  # whether the file names its columns
     feature_groups: np.ndarray | None  # one label per feature, where some belong together
     sample_groups: np.ndarray | None  # one label per sample, where some belong together
+    sample_names: tuple[str, ...] | None  # IDs of the samples, where the file has some
+    sample_column: str | None  # the column that they stand in; None: row names, or none
     notes: tuple[Note, ...]
     file: str
     format: str
@@ -43,3 +45,12 @@ class LabelledTable:
     @property
     def names(self) -> list[str]:
         return [feature.name for feature in self.features]
+
+    @property
+    def shared_groups(self) -> list[str | None]:
+        """The name of each feature's group, where that has several features."""
+        if self.feature_groups is None:
+            return [None] * len(self.features)
+        _, group, counts = np.unique(self.feature_groups, return_inverse=True, return_counts=True)
+        names = [str(name).partition(" ")[2] for name in self.feature_groups]  # after the word for its kind
+        return [name if count > 1 else None for name, count in zip(names, counts[group], strict=True)]

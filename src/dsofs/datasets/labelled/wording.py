@@ -16,3 +16,7 @@ def listed(names: Iterable[str]) -> str:
 
 def stand(names: Sequence[object] | np.ndarray) -> str:
     return "is" if len(names) == 1 else "are"
+
+
+def has(names: Sequence[object]) -> str:
+    return "has" if len(names) == 1 else "have"
