@@ -7,8 +7,15 @@ from types import ModuleType
 
 
 def require(package: str, extra: str) -> ModuleType:
-    """The package, or an error that names the extra to install."""
+    """The package, or an error that says how to install it: by itself, or with the extra that it belongs to.
+
+    ``pip install 'dsofs[...]'`` would work only where dsofs is on an index.
+    """
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        raise ImportError(f"{package} is not installed. Install it with: pip install 'dsofs[{extra}]'") from error
+        name = package.partition(".")[0]
+        raise ImportError(
+            f"{name} is not installed. Install it with: pip install {name} (or, in the folder of the source of dsofs, "
+            f"all that goes with it: pip install '.[{extra}]')"
+        ) from error

@@ -55,7 +55,7 @@ def test_a_figure_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(optional, "import_module", missing)
     result = run("reproduce", "figure2", "--draw-only", "--out", str(tmp_path))
     assert result.exit_code == 2
-    assert "pip install 'dsofs[plot]'" in result.output
+    assert "pip install matplotlib" in result.output
 
 
 def test_drawing_from_nothing_says_what_was_not_run(tmp_path):
