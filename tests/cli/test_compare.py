@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from dsofs.evaluation import CLEAN, REFERENCE, Samples, read_rows, run
 from dsofs.evaluation.side_by_side import side_by_side
 from dsofs.files import sole_writer
 from dsofs.report import render_comparison
+from dsofs.selectors.scored import ScoreSelector
 from tests.cli.test_cli import run as cli
 from tests.datasets.tables import csv_lines, small_problem
 
@@ -38,34 +40,50 @@ def test_results_are_those_of_the_runner(table, tmp_path):
     assert len(json.loads(result.stdout)["results"]) == len(lines)
 
 
-def test_goes_on_where_it_stopped_and_starts_anew_with_other_data(table):
+def test_goes_on_where_it_stopped(table):
     result, out = compare(table, *QUICK)
     assert "no selection" in result.stdout
     rows = (out / "rows.jsonl").read_text(encoding="utf-8")
     compare(table, *QUICK)
     assert (out / "rows.jsonl").read_text(encoding="utf-8") == rows
-    table.write_text(csv_lines(*small_problem(seed=1)), encoding="utf-8")
-    compare(table, *QUICK)
-    assert len(read_rows(out / "rows.jsonl")) == 2 * len(rows.splitlines())
+    result, _ = compare(table, *QUICK[:-1], "3")
+    assert result.exit_code == 0, result.output
+    assert (out / "rows.jsonl").read_text(encoding="utf-8").startswith(rows)
 
 
-def test_other_groups_start_anew(table):
-    rows = [f"{i % 7},{i * i % 5},p{i // 2},{'uv'[i // 2 % 2]}" for i in range(40)]
-    table.write_text("\n".join(["a,b,who,label", *rows]), encoding="utf-8")
-    (table.parent / "groups.csv").write_text("a,g\nb,g\n", encoding="utf-8")
-    options = ("--methods", "f_test", "-k", "1", "--quick", "--trials", "1", "--drop", "who")
-    groups = ("--feature-groups", str(table.parent / "groups.csv"))
-    for more in ((), ("--sample-groups", "who"), groups):
-        result, out = compare(table, *options, *more)
-        assert result.exit_code == 0, result.output
-    assert len({row.data for row in read_rows(out / "rows.jsonl")}) == 3
+def test_compare_does_not_overwrite_another_comparison(table):
+    """The results of other data, settings or methods were overwritten without a word."""
+    result, out = compare(table, *QUICK)
+    assert result.exit_code == 0, result.output
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    other = table.parent / "other.csv"
+    other.write_text(csv_lines(*small_problem(seed=1)), encoding="utf-8")
+    for path, options, words in (
+        (other, QUICK, "of 'table.csv' with another content, label, choice of features or groups"),
+        (table, (*QUICK, "--drop", "0"), "another content, label, choice of features or groups"),
+        (table, (*QUICK, "--impute", "median"), "under the protocol 'clean, quick'"),
+        (table, ("--methods", "dso", *QUICK[2:]), "of more than is asked for now (dso, f_test; k = 3, 5; 2 trials)"),
+    ):
+        result, _ = compare(path, *options)
+        assert result.exit_code == 2
+        assert words in result.stderr
+        assert "give another --out" in result.stderr
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_compare_says_at_the_start_that_a_package_is_missing(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastcan", None)
+    result, out = compare(table, "--methods", "dso,fastcan", *QUICK[2:])
+    assert result.exit_code == 2
+    assert "fastcan is not installed. Install it with: pip install fastcan" in result.stderr
+    assert not out.exists()  # nothing was run
 
 
 def test_fits_that_fail_are_told_of(table, monkeypatch):
-    def broken(k, seed=0):
+    def broken(Z, codes, k, random_state):
         raise ValueError("out of order")
 
-    monkeypatch.setattr("dsofs.methods.f_test.make", broken)
+    monkeypatch.setattr("dsofs.methods.f_test.make", lambda k, seed=0: ScoreSelector(k, score_func=broken))
     table = table.rename(table.parent / "a, b.csv")
     result, _ = compare(table, *QUICK)
     assert result.exit_code == 1

@@ -19,6 +19,7 @@ from scipy import sparse
 from dsofs import METHODS
 from dsofs.arrays.memory import DOUBLE
 from dsofs.cli import CALLED
+from dsofs.cli.cores import cores_option
 from dsofs.cli.output import csv_text, messages, sentence, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import read_given, split_names, table_options
@@ -26,7 +27,7 @@ from dsofs.datasets.labelled import LabelledTable
 from dsofs.datasets.readers.limits import refuse_too_big
 from dsofs.evaluation import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Method, Protocol, Row, Samples, run
 from dsofs.evaluation.imputed import with_gaps
-from dsofs.evaluation.side_by_side import Asked, remember, side_by_side
+from dsofs.evaluation.side_by_side import Asked, last_asked, remember, side_by_side
 from dsofs.report.compared import render_comparison
 from dsofs.report.compared_verdict import headline
 
@@ -42,7 +43,7 @@ ROWS = "rows.jsonl"
 @click.option("-k", "ks", default="10,20,50", show_default=True, help="Numbers of features, with commas.")
 @click.option("--trials", type=click.IntRange(1), help="Random splits; 10 if not given, 5 if quick.")
 @click.option("--quick", is_flag=True, help="Tune nothing: methods as they come, and an SVM with C = 1.")
-@click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
+@cores_option()
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def main(
@@ -52,17 +53,20 @@ def main(
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
     linear SVM on the chosen features is judged on the rest. Writes results.csv and report.html into the folder given by
-    --out, and rows.jsonl as it goes: the same command goes on where it was stopped. Exit codes: 0 done; 1 some fits
-    failed; 2 the data or the options cannot be used; 130 interrupted.
+    --out, and rows.jsonl as it goes: the same command goes on where it was stopped, with more methods or trials if
+    asked for. A folder that holds another comparison is refused. Exit codes: 0 done; 1 some fits failed; 2 the data or
+    the options cannot be used; 130 interrupted.
     """
     console = messages()
     wanted = chosen_methods(methods)
     sizes = whole_numbers(ks)
     with told_in_one_line():
+        require_packages(wanted)
         with console.status("Reading ..."):
             table = read_given(options, impute="none" if options["impute"] == "none" else "keep")
         show_notes(console, table.notes)
         how = protocol(sizes, quick, options["impute"])
+        refuse_other_comparison(out, table, how, wanted, sizes, trials or how.trials)
         rows = compare(table, wanted, sizes, how, trials, n_jobs, out, console)
         remember(out / ROWS, asked(table, rows, how))
         lines = summarise(rows)
@@ -85,6 +89,33 @@ def chosen_methods(given: str) -> list[str]:
     if unknown or not names:
         raise click.UsageError(f"--methods must be some of {', '.join(METHODS)}. Got {given!r} instead.")
     return names
+
+
+def require_packages(methods: Iterable[str]) -> None:
+    """Make one selector of each method: what needs a package that is missing says so before anything is run."""
+    for name in methods:
+        METHODS[name](1)
+
+
+def refuse_other_comparison(
+    out: Path, table: LabelledTable, protocol: Protocol, methods: list[str], ks: list[int], trials: int
+) -> None:
+    """Refuse to overwrite the results of a comparison that this one does not go on with."""
+    before = last_asked(out / ROWS)
+    if before is None:
+        return
+    if before.data != data_key(table):
+        other = f"of {before.file!r} with another content, label, choice of features or groups"
+    elif before.protocol != protocol.name:
+        other = f"under the protocol {before.protocol!r}, and this is {protocol.name!r}"
+    elif not (set(before.methods) <= set(methods) and set(before.ks) <= set(ks) and before.trials <= trials):
+        asked = f"{', '.join(before.methods)}; k = {', '.join(map(str, before.ks))}; {before.trials} trials"
+        other = f"of more than is asked for now ({asked})"
+    else:
+        return
+    raise ValueError(
+        f"The folder {str(out)!r} holds a comparison {other}. Its results would be overwritten: give another --out."
+    )
 
 
 def whole_numbers(given: str) -> list[int]:

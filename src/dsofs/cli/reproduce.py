@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from dsofs.cli.cores import cores_option
 from dsofs.cli.problems import InputError, told_in_one_line
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
@@ -35,7 +36,7 @@ RESULTS = "results.jsonl"
 @click.option("--data-dir", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Folder of the data; DSOFS_DATA if not given, then the user's cache.")  # fmt: skip
 @click.option("--download", is_flag=True, help="Download data that are not at hand.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one for each core.")
+@cores_option("--jobs", default=-1, show_default=True)
 def main(
     exhibit: str,
     out: Path,

@@ -124,9 +124,14 @@ def against_first(scores: Floats, ratio: float) -> list[Luck]:
 
 def remember(path: str | os.PathLike[str], asked: Asked) -> None:
     """Say in the results file what was compared last, unless it says so already."""
-    if _last_asked(read_rows(path)) != asked:
+    if last_asked(path) != asked:
         with sole_writer(path):
             append_row(path, Row(asked.data, ASKED, 0, values=asdict(asked)))
+
+
+def last_asked(path: str | os.PathLike[str]) -> Asked | None:
+    """What was compared last, as the results file says; None if it is not there or does not say."""
+    return _last_asked(read_rows(path)) if os.path.exists(path) else None
 
 
 def _last_asked(rows: Iterable[Row]) -> Asked | None:
