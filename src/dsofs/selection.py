@@ -36,6 +36,7 @@ class SelectedFeature:
     column: str  # of the file
     position: int  # of that column
     category: str | None = None  # of a one-hot column
+    group: str | None = None  # of the features that were selected together
     fill: float | str | None = None  # for missing values
     coefficients: list[float] | None = None  # one per class, or one in all for two classes
     frequency: float | None = None  # how often it was chosen over resamples
@@ -59,7 +60,7 @@ class Selection:
     target_position: int | None
     n_columns: int
     named: bool
-    data: dict[str, Any]  # file, format, sha256, n_samples, n_features
+    data: dict[str, Any]  # file, format, sha256, n_samples, n_features, sample_column (None if none has their IDs)
     versions: dict[str, str] = field(default_factory=environment)
 
     @property
@@ -76,6 +77,7 @@ class Selection:
         chosen = np.flatnonzero(selector.get_support())
         chosen = chosen[np.argsort(selector.ranking_[chosen])]
         coef, intercept = getattr(selector, "coef_", None), getattr(selector, "intercept_", None)
+        groups = table.shared_groups
         return cls(
             features=[
                 SelectedFeature(
@@ -83,6 +85,7 @@ class Selection:
                     index=int(index),
                     score=float(selector.scores_[index]),
                     coefficients=None if coef is None else np.atleast_2d(coef)[:, index].tolist(),
+                    group=groups[index],
                     **asdict(table.features[index]),
                 )
                 for rank, index in enumerate(chosen, 1)
@@ -101,6 +104,7 @@ class Selection:
                 "sha256": table.sha256,
                 "n_samples": int(table.X.shape[0]),
                 "n_features": int(table.X.shape[1]),
+                "sample_column": table.sample_column,
             },
         )
 
@@ -225,6 +229,7 @@ FEATURE_RULES = {
     "column": TEXT,
     "position": WHOLE,
     "category": TEXT | NONE,
+    "group": TEXT | NONE,
     "fill": NUMBER | TEXT | NONE,
     "coefficients": _list_of(NUMBER) | NONE,
     "frequency": real(0, 1, closed="both") | NONE,

@@ -12,6 +12,7 @@ import pytest
 
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
 from dsofs.cli.output import csv_text
+from dsofs.datasets.labelled import values_of
 from dsofs.datasets.readers import read_frame
 from dsofs.selection import Selection
 from tests.cli.test_cli import run
@@ -87,6 +88,62 @@ def test_options_that_do_not_go_together(table):
         assert result.exit_code == 2
         assert words in result.output
         assert not out.exists()
+
+
+def test_more_features_than_there_are_is_said_once_and_the_list_is_cut(tmp_path):
+    X, y, names = small_problem(n_features=80)
+    path = tmp_path / "t.csv"
+    path.write_text(csv_lines(X, y, names), encoding="utf-8")
+    result, out = select(path, "-k", "30000")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "Note: -k 30,000 is more than the 80 features there are: all were selected.\n"
+    listed = result.stdout.splitlines()
+    assert len(listed) == 53  # a header, 50 features, how many more there are, and where
+    assert listed[51] == "and 30 more in selected.csv"
+    assert len(Selection.load(out / "selection.json").features) == 80
+
+
+def test_a_stale_report_is_removed(table):
+    _, out = select(table, "-k", "2")
+    (out / "report.html").write_text("of another selection", encoding="utf-8")
+    (out / "mine.txt").write_text("something else", encoding="utf-8")
+    result, out = select(table, "-k", "3")
+    assert result.exit_code == 0, result.output
+    assert "Note: report.html of an earlier selection was removed from" in result.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["mine.txt", "selected.csv", "selection.json"]
+
+
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_no_cores_are_refused_by_the_option(table, command):
+    result = run(command, str(table), "--target", "label", "--out", str(table.parent / "out"), "--n-jobs", "0")
+    assert result.exit_code == 2
+    assert "Invalid value for '--n-jobs': it must be 1 or more, or below 0" in result.stderr
+    assert not (table.parent / "out").exists()
+
+
+def test_a_group_counts_as_one_and_all_its_columns_are_listed(tmp_path, monkeypatch):
+    """Of a selector that selects whole groups, all columns are in every file, with the name of their group."""
+    path = tmp_path / "t.csv"
+    rows = [f"{index * 7 % 10},{'rst'[index % 3]},{index * 3 % 7},{'uv'[index % 3 == 0]}" for index in range(24)]
+    path.write_text("\n".join(["a,colour,b,label", *rows]), encoding="utf-8")
+    groups = np.array([0, 1, 1, 1, 2])
+    monkeypatch.setattr(
+        DSOSelector,
+        "_get_support_mask",
+        lambda self: np.isin(groups, np.unique(groups[self.ranking_ <= self.n_features_to_select])),
+    )
+    result, out = select(path, "-k", "1", "--json")
+    assert result.exit_code == 0, result.output
+    selected = list(csv.DictReader((out / "selected.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row["feature"] for row in selected} == {"colour=r", "colour=s", "colour=t"}
+    assert [(row["rank"], row["group"]) for row in selected] == [("1", "colour"), ("2", "colour"), ("3", "colour")]
+    assert [feature.group for feature in Selection.load(out / "selection.json").features] == ["colour"] * 3
+    assert [feature["group"] for feature in json.loads(result.stdout)["selected"]] == ["colour"] * 3
+    assert Selection.load(out / "selection.json").apply(path).sum(axis=1).tolist() == [1] * 24
+    result, _ = select(path, "-k", "9")
+    assert "-k 9 is more than the 3 features and groups of features there are: all were selected" in result.stderr
+    result, _ = select(path, "-k", "2", "--method", "f_test")
+    assert "knows no groups: features that belong together are ranked one by one, and -k counts each" in result.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -177,6 +234,31 @@ def test_apply_writes_every_format(suffix, table):
     np.testing.assert_array_equal(frame.numbers, X[:, selection.indices])
     label = frame.labels["label"] if suffix == ".npz" else frame.text[0]
     assert label.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npz"])
+@pytest.mark.parametrize("header", ["tube", "patient_id", ""])
+def test_apply_writes_the_ids_of_the_samples_first(suffix, header, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    X, y, names = small_problem()
+    ids = [f"{'' if header == 'patient_id' else 't'}{900 - 7 * index}" for index in range(len(y))]
+    lines = csv_lines(X, y, names).splitlines()
+    body = [f"{name},{line}" for name, line in zip(ids, lines[1:], strict=True)]
+    path, small = tmp_path / "t.csv", tmp_path / f"small{suffix}"
+    path.write_text("\n".join([f"{header},{lines[0]}", *body]), encoding="utf-8")
+    _, out = select(path, "-k", "2")
+    keep = ("--keep", f"label,{header}" if header else "label")
+    result = run("apply", str(out / "selection.json"), str(path), "--out", str(small), *keep)
+    assert result.exit_code == 0, result.output
+    frame = read_frame(small)
+    if suffix == ".npz":
+        found, columns = frame.labels["sample_names"], ["label", "sample_names"]
+        assert sorted(frame.labels) == columns
+    else:
+        found = values_of(frame, 0)
+        assert frame.names[:2] == (header or "sample", "label")
+    assert [f"{name:g}" if isinstance(name, float) else name for name in found.tolist()] == ids
 
 
 KEPT = "label,age,sign,a,file,b\n" + "".join(

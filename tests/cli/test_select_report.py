@@ -46,6 +46,18 @@ def test_what_is_printed(table):
     assert str(out / "report.html") in result.output.replace("\n", "")
 
 
+def test_the_page_names_samples_by_their_ids(table):
+    """AnnData's names of cells, and IDs in a column, in place of numbers."""
+    X, y, names = small_problem()
+    y[[3, 8]] = y[[8, 3]] if y[3] != y[8] else ["ill", "healthy"]  # labels that the others contradict
+    lines = csv_lines(X, y, names).splitlines()
+    body = [f"TUBE{index:03d},{line}" for index, line in enumerate(lines[1:])]
+    table.write_text("\n".join([f"tube,{lines[0]}", *body]), encoding="utf-8")
+    result, out = select(table, "--resamples", "20")
+    assert result.exit_code == 0, result.output
+    assert "TUBE0" in (out / "report.html").read_text(encoding="utf-8")
+
+
 def test_without_a_report(table):
     result, out = select(table, "--no-report", "--json")
     assert sorted(path.name for path in out.iterdir()) == ["selected.csv", "selection.json"]

@@ -79,7 +79,7 @@ def examine_given(
             table.y,
             selector,
             feature_names=table.names,
-            sample_names=[str(number) for number in range(1, len(table.y) + 1)],
+            sample_names=table.sample_names or [str(number) for number in range(1, len(table.y) + 1)],
             sample_groups=table.sample_groups,
             image_shape=options["image_shape"],
             image_order=options["image_order"],

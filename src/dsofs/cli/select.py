@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from sklearn.model_selection import StratifiedGroupKFold
 
 from dsofs import METHODS, DSOSelectorCV
+from dsofs.cli.cores import cores_option
 from dsofs.cli.output import csv_text, messages, printable, sentence, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.report_options import examine_given, report_options
@@ -31,6 +34,8 @@ from dsofs.stopwatch import Stopwatch
 
 FOLDS = 5
 HARD = "hard"  # word for C=None
+REPORT = "report.html"
+PRINTED = 50  # features: more would scroll what is said below them off the screen
 
 
 def price(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
@@ -58,7 +63,8 @@ class Settings:
 
 @click.command()
 @table_options
-@click.option("-k", "k", default=20, show_default=True, type=click.IntRange(1), help="Features to select.")
+@click.option("-k", "k", default=20, show_default=True, type=click.IntRange(1),
+              help="Features to select; a group of features counts as one, where the method knows groups.")  # fmt: skip
 @click.option("--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="How to select.")
 @click.option("--p", "p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
@@ -66,15 +72,16 @@ class Settings:
               help="Price of samples on the wrong side, for dso; auto if not given, hard for none there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
-@click.option("--n-jobs", type=int, help="Cores to use; -1 is all of them.")
+@cores_option()
 @report_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def main(out: Path, as_json: bool, **options: Any) -> None:
     """Select the features of FILE that separate the classes in its column COLUMN.
 
-    Writes selected.csv, selection.json and report.html into the folder given by --out. Exit codes: 0 done; 2 the data
-    or the options cannot be used; 130 interrupted, with nothing half-written.
+    Writes selected.csv, selection.json and report.html into the folder given by --out; with --no-report, the
+    report.html of an earlier selection is removed from it. Exit codes: 0 done; 2 the data or the options cannot be
+    used; 130 interrupted, with nothing half-written.
     """
     console, watch = messages(), Stopwatch()
     settings = Settings(**{name: options[name] for name in Settings.__dataclass_fields__})
@@ -95,6 +102,7 @@ def main(out: Path, as_json: bool, **options: Any) -> None:
             watch.lap("examining")
         files = contents(selection, findings)
         watch.lap("drawing")
+        notes += remove_stale(out, files)
         write_all(out, files)
     paths = {name: str(out / name) for name in files}
     show_notes(console, notes)
@@ -105,10 +113,19 @@ def main(out: Path, as_json: bool, **options: Any) -> None:
         print_selection(selection, findings, paths)
 
 
+def remove_stale(out: Path, files: Collection[str]) -> list[Note]:
+    """Remove the report of another selection, which would be taken for that of this one."""
+    stale = out / REPORT
+    if REPORT in files or not stale.is_file():
+        return []
+    stale.unlink()
+    return [Note("removed", f"{REPORT} of an earlier selection was removed from {str(out)!r}")]
+
+
 def contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
     """The files to write, by name."""
     files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
-    return files if findings is None else files | {"report.html": render(findings)}
+    return files if findings is None else files | {REPORT: render(findings)}
 
 
 def resampled(selector: Any, settings: Settings) -> Any:
@@ -143,12 +160,29 @@ def make_selector(table: LabelledTable, settings: Settings) -> tuple[Any, list[N
         selector.set_params(
             **{name: None if value == HARD else value for name, value in given.items() if value is not None}
         )
+    return selector, [*with_groups(selector, table, settings.method), *at_most_all(selector, table)]
+
+
+def with_groups(selector: Any, table: LabelledTable, method: str) -> list[Note]:
+    """Let the selector know which features belong together, or say that it knows no groups."""
     if table.feature_groups is None:
-        return selector, []
+        return []
     if "feature_groups" not in selector.get_params():
-        text = f"the method {settings.method} knows no groups: features that belong together are ranked one by one"
-        return selector, [Note("groups", text)]
-    return selector.set_params(feature_groups=table.feature_groups), []
+        text = f"the method {method} knows no groups: features that belong together are ranked one by one"
+        return [Note("groups", f"{text}, and -k counts each of them")]
+    selector.set_params(feature_groups=table.feature_groups)
+    return []
+
+
+def at_most_all(selector: Any, table: LabelledTable) -> list[Note]:
+    """Ask for no more than there is, and say so once: the selector would warn of it in every resample."""
+    wanted, groups = selector.n_features_to_select, getattr(selector, "feature_groups", None)
+    available = table.X.shape[1] if groups is None else len(np.unique(groups))
+    if wanted <= available:
+        return []
+    selector.set_params(n_features_to_select=available)
+    what = "features" if groups is None else "features and groups of features"
+    return [Note("all features", f"-k {wanted:,} is more than the {available:,} {what} there are: all were selected")]
 
 
 def folds(table: LabelledTable, seed: int) -> Any:
@@ -169,16 +203,20 @@ def selector_parameters(selector: Any, settings: Settings) -> dict[str, Any]:
 
 
 def selected_csv(selection: Selection) -> str:
-    """One line per feature, the best first; how often each was chosen over resamples, where that was found out."""
+    """One line per feature, the best first; how often each was chosen over resamples, where that was found out.
+
+    And its group, where some were selected together.
+    """
     known = all(feature.frequency is not None for feature in selection.features)
-    header = ["rank", "feature", "score", *["frequency"] * known]
-    rows = [[f.rank, f.name, f.score, *[f.frequency] * known] for f in selection.features]
+    grouped = any(feature.group is not None for feature in selection.features)
+    header = ["rank", "feature", "score", *["frequency"] * known, *["group"] * grouped]
+    rows = [[f.rank, f.name, f.score, *[f.frequency] * known, *[f.group or ""] * grouped] for f in selection.features]
     return csv_text(header, rows)
 
 
 def summarise(selection: Selection, selector: Any, findings: Findings | None, notes: list[Note]) -> dict[str, Any]:
     """What a program that called the command wants to know."""
-    chosen = ("rank", "name", "index", "score", "frequency")
+    chosen = ("rank", "name", "index", "score", "frequency", "group")
     gap = getattr(selector, "duality_gap_", None)
     return {
         "selected": [{name: getattr(feature, name) for name in chosen} for feature in selection.features],
@@ -209,11 +247,13 @@ def figures(findings: Findings) -> dict[str, Any]:
 def print_selection(selection: Selection, findings: Findings | None, paths: dict[str, str]) -> None:
     again = findings is not None
     table = Table("rank", "feature", "score", *["chosen again"] * again, box=None)
-    for feature in selection.features:
+    for feature in selection.features[:PRINTED]:
         share = [f"{feature.frequency:.0%}"] if feature.frequency is not None else []
         table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}", *share)
     console = Console()
     console.print(table)
+    if len(selection.features) > PRINTED:
+        console.print(f"and {len(selection.features) - PRINTED:,} more in selected.csv", highlight=False)
     if findings is not None:
         console.print(Text(f"{headline(findings)}: {accuracy_words(findings)}."), soft_wrap=True)
     console.print(Text(f"Written: {', '.join(paths.values())}"), soft_wrap=True)

@@ -22,12 +22,22 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--target", metavar="COLUMN", help="The label: a column's name, or its position (-1 is the last)."
             ),
-            click.option("--target-file", type=FILE, help="A file with the labels, if they are not in FILE."),
+            click.option(
+                "--target-file",
+                type=FILE,
+                help="A file with the labels, if they are not in FILE: joined by sample ID where both have one.",
+            ),
             click.option(
                 "--drop",
                 metavar="COLUMNS",
                 multiple=True,
                 help="Columns to leave out: names or positions, with commas; may be repeated.",
+            ),
+            click.option(
+                "--keep",
+                metavar="COLUMNS",
+                multiple=True,
+                help="Columns to keep as features though they look like an identifier or a date; may be repeated.",
             ),
             click.option("--feature-groups", type=FILE, help="Lines 'feature,group': features to choose together."),
             click.option("--sample-groups", metavar="COLUMN", help="Samples that belong together (patient, batch)."),
@@ -51,6 +61,7 @@ def read_given(options: dict[str, Any], *, impute: str | None = None) -> Labelle
         options["target"],
         target_file=options["target_file"],
         drop=split_names(options["drop"]),
+        keep=split_names(options["keep"]),
         feature_groups=options["feature_groups"],
         sample_groups=options["sample_groups"],
         impute=impute or options["impute"],
