@@ -117,7 +117,7 @@ def test_a_misspelt_label(tmp_path):
     X, labels = genes()
     path = write(tmp_path / "t.csv", {**columns_of(X), "diagnosis": [*labels[:-1], "tumuor"]})
     result, _ = select(path)
-    assert "'tumuor' is for one sample only: did you mean 'tumour'?" in result.stderr
+    assert "Note: 'tumuor' is for one sample only: did you mean 'tumour'?\n" in result.stderr
 
 
 def test_an_integer_target(tmp_path):

@@ -139,12 +139,31 @@ def test_names_of_cells_stay_with_the_samples(tmp_path):
     assert "the row names of 'table.h5ad' with 'cell' of 'labels.csv'" in notes(joined)["sample IDs"]
 
 
+def test_cells_that_are_only_numbered_have_no_ids(tmp_path):
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y, _ = small_problem()
+    obs = pandas.DataFrame({"label": y}, index=list(map(str, range(len(y)))))
+    anndata.AnnData(X, obs=obs).write_h5ad(tmp_path / "t.h5ad")
+    assert read_labelled(tmp_path / "t.h5ad", "label").sample_names is None
+    (tmp_path / "labels.csv").write_text(
+        "\n".join(["tube,class", *(f"t{row},{label}" for row, label in enumerate(y))]), encoding="utf-8"
+    )
+    table = read_labelled(tmp_path / "t.h5ad", target_file=tmp_path / "labels.csv")
+    assert "'t.h5ad' has no column of sample IDs" in notes(table)["paired by position"]
+
+
 def test_names_in_an_array_of_their_own(tmp_path):
     X, y, _ = small_problem()
     cells = [f"cell{index}" for index in range(len(y))]
     np.savez(tmp_path / "t.npz", X=X, diagnosis=y, sample_names=np.array(cells))
     table = read_labelled(tmp_path / "t.npz")
     assert (table.target, table.sample_names) == ("diagnosis", tuple(cells))
+    (tmp_path / "labels.csv").write_text(
+        "\n".join(["key,class", *(f"{cells[i]},{y[i]}" for i in range(len(y))[::-1])]), encoding="utf-8"
+    )
+    table = read_labelled(tmp_path / "t.npz", target_file=tmp_path / "labels.csv")
+    assert table.y.tolist() == y.tolist()
 
 
 def test_names_of_columns_of_ids():

@@ -24,11 +24,15 @@ def messages() -> Console:
 
 def show_notes(console: Console, notes: Iterable[Note]) -> None:
     for note in notes:
-        console.print(Text(printable(f"Note: {note.text}.")))
+        console.print(Text(printable(f"Note: {_ended(note.text)}")))
 
 
 def sentence(note: Note) -> str:
-    return f"{note.text[:1].upper()}{note.text[1:]}."
+    return f"{note.text[:1].upper()}{_ended(note.text[1:])}"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
 
 
 def printable(text: str) -> str:

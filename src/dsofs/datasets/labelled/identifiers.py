@@ -68,8 +68,9 @@ def holds_dates(texts: np.ndarray) -> bool:
 
 
 def counts_rows(values: np.ndarray) -> bool:
-    rows = np.arange(len(values))
-    return np.array_equal(values, rows) or np.array_equal(values, rows + 1)
+    """Whether numbers, or texts of them, are 0, 1, 2, ... or 1, 2, 3, ..."""
+    rows = np.arange(len(values) + 1).astype(str if values.dtype.kind in "OU" else np.float64)
+    return np.array_equal(values, rows[:-1]) or np.array_equal(values, rows[1:])
 
 
 def in_row_order(values: Floats) -> bool:

@@ -42,38 +42,48 @@ class SampleIds:
         return [str(value) for value in values[(counts > 1) & (values != "")]]
 
 
-def sample_ids(frame: Frame, target: str | int | None) -> SampleIds | None:
+def sample_ids(frame: Frame, label: str | int | None) -> SampleIds | None:
     """The IDs of the samples where a file has some: row names, else a column named like an ID, else one of texts."""
-    found = [ids for ids in certain_ids(frame, target) if differ(ids.values)]
+    found = [ids for ids in certain_ids(frame, label) if differ(ids.values)]
     return min(found, key=lambda ids: ids.name is not None and 1 + (not is_named_like_id(ids.name)), default=None)
 
 
-def certain_ids(frame: Frame, target: str | int | None) -> list[SampleIds]:
-    """Columns, but for the label, that hold IDs by their name or their texts."""
+def certain_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
+    """Columns that hold IDs by their name or their texts; the label, by its position or as kept apart, is none."""
     names = unique_names(frame)[0]
     numbers = [index for index in frame.numeric if is_named_like_id(names[index]) or _is_row_names(frame, index)]
-    columns = [(name, None, values) for name, values in frame.labels.items()]
-    columns += [(names[index], index, as_written(frame, index)) for index in sorted([*frame.text, *numbers])]
-    found = [_ids(frame, *column) for column in columns if target not in column[:2]]
-    apart = [] if frame.sample_names is None else [SampleIds(np.array(frame.sample_names, dtype=str))]
-    return apart + [ids for ids in found if ids is not None]
+    found = [_ids(frame, name, None, values) for name, values in frame.labels.items() if name != label]
+    columns = [index for index in sorted([*frame.text, *numbers]) if index != label]
+    found += [_ids(frame, names[index], index, as_written(frame, index)) for index in columns]
+    return [ids for ids in (_kept_apart(frame), *found) if ids is not None and ids.certain]
 
 
-def possible_ids(frame: Frame, target: str | int | None) -> list[SampleIds]:
+def possible_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
     """Those, and all columns of whole numbers that differ in each sample."""
-    names, certain = unique_names(frame)[0], certain_ids(frame, target)
-    taken = {ids.column for ids in certain}
+    names, found = unique_names(frame)[0], certain_ids(frame, label)
+    taken = {ids.column for ids in found}
+    if (apart := _kept_apart(frame)) is not None and not apart.certain:
+        found.append(apart)
     head = frame.numbers[:HEAD]
     ordered = np.sort(head.toarray() if sparse.issparse(head) else head, axis=0)
     distinct = ((ordered[1:] != ordered[:-1]) & (ordered[1:] == np.rint(ordered[1:]))).all(axis=0)
     for index in map(int, frame.numeric[distinct]):
         values = as_written(frame, index)
-        if index in taken or target in (names[index], index) or len(np.unique(values)) < len(values):
+        if index in taken or index == label or len(np.unique(values)) < len(values):
             continue
         if (texts := as_text(values)) is not None and differ(texts):
             title = None if is_nameless(frame, index) else names[index]
-            certain.append(SampleIds(texts, title, index, certain=False, counts_rows=counts_rows(values)))
-    return certain
+            found.append(SampleIds(texts, title, index, certain=False, counts_rows=counts_rows(values)))
+    return found
+
+
+def _kept_apart(frame: Frame) -> SampleIds | None:
+    """Names that the format has for the samples; AnnData numbers them where they were given none."""
+    if frame.sample_names is None:
+        return None
+    values = np.array(frame.sample_names, dtype=str)
+    counting = counts_rows(values)
+    return SampleIds(values, certain=not counting, counts_rows=counting)
 
 
 def _ids(frame: Frame, name: str, column: int | None, values: np.ndarray) -> SampleIds | None:
@@ -81,7 +91,7 @@ def _ids(frame: Frame, name: str, column: int | None, values: np.ndarray) -> Sam
     if texts is None or holds_dates(texts) or not looks_like_identifier(texts):
         return None
     is_text, is_row_names = values.dtype.kind in "OU", column is not None and _is_row_names(frame, column)
-    counting = not is_text and counts_rows(values)
+    counting = counts_rows(values)
     named = is_named_like_id(name)
     if named or (is_row_names and not counting) or (is_text and not numbers_among(texts)):
         return SampleIds(texts, None if is_row_names else name, column, counts_rows=counting)
