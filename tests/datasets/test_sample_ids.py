@@ -55,7 +55,9 @@ def test_labels_in_a_second_file_are_joined_by_id(pair, header, label_header):
     assert notes(table)["sample IDs"] == f"labels were joined by sample ID: {expected}"
 
 
-@pytest.mark.parametrize("names", [["901", "17", "350", "44", "8"], ["8", "17", "44", "350", "901"]])
+@pytest.mark.parametrize(
+    "names", [["901", "17", "350", "44", "8"], ["8", "17", "44", "350", "901"], ["7", "7b", "8", "19", "x"]]
+)
 @pytest.mark.parametrize("header", ["patient_id,g,h", ",g,h", "nr,g,h"])
 def test_whole_numbers_are_ids_too(pair, names, header):
     table = read(pair(names, ["number,class", *shuffled(names)], header))

@@ -49,21 +49,14 @@ def sample_ids(frame: Frame, label: str | int | None) -> SampleIds | None:
 
 
 def certain_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
-    """Columns that hold IDs by their name or their texts; the label, by its position or as kept apart, is none."""
-    names = unique_names(frame)[0]
-    numbers = [index for index in frame.numeric if is_named_like_id(names[index]) or _is_row_names(frame, index)]
-    found = [_ids(frame, name, None, values) for name, values in frame.labels.items() if name != label]
-    columns = [index for index in sorted([*frame.text, *numbers]) if index != label]
-    found += [_ids(frame, names[index], index, as_written(frame, index)) for index in columns]
-    return [ids for ids in (_kept_apart(frame), *found) if ids is not None and ids.certain]
+    """Columns that can be little else than IDs, but for the label: its position, or its name where it is kept apart."""
+    return [ids for ids in _candidates(frame, label) if ids.certain]
 
 
 def possible_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
-    """Those, and all columns of whole numbers that differ in each sample."""
-    names, found = unique_names(frame)[0], certain_ids(frame, label)
+    """Those, and all other columns of whole numbers or text that differ in each sample."""
+    names, found = unique_names(frame)[0], _candidates(frame, label)
     taken = {ids.column for ids in found}
-    if (apart := _kept_apart(frame)) is not None and not apart.certain:
-        found.append(apart)
     head = frame.numbers[:HEAD]
     ordered = np.sort(head.toarray() if sparse.issparse(head) else head, axis=0)
     distinct = ((ordered[1:] != ordered[:-1]) & (ordered[1:] == np.rint(ordered[1:]))).all(axis=0)
@@ -75,6 +68,16 @@ def possible_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
             title = None if is_nameless(frame, index) else names[index]
             found.append(SampleIds(texts, title, index, certain=False, counts_rows=counts_rows(values)))
     return found
+
+
+def _candidates(frame: Frame, label: str | int | None) -> list[SampleIds]:
+    """Names that the format has for the samples, columns of text, and of numbers that are named like an ID."""
+    names = unique_names(frame)[0]
+    numbers = [index for index in frame.numeric if is_named_like_id(names[index]) or _is_row_names(frame, index)]
+    columns = [index for index in sorted([*frame.text, *numbers]) if index != label]
+    found = [_ids(frame, name, None, values) for name, values in frame.labels.items() if name != label]
+    found += [_ids(frame, names[index], index, as_written(frame, index)) for index in columns]
+    return [ids for ids in (_kept_apart(frame), *found) if ids is not None]
 
 
 def _kept_apart(frame: Frame) -> SampleIds | None:
@@ -92,10 +95,10 @@ def _ids(frame: Frame, name: str, column: int | None, values: np.ndarray) -> Sam
         return None
     is_text, is_row_names = values.dtype.kind in "OU", column is not None and _is_row_names(frame, column)
     counting = counts_rows(values)
-    named = is_named_like_id(name)
-    if named or (is_row_names and not counting) or (is_text and not numbers_among(texts)):
-        return SampleIds(texts, None if is_row_names else name, column, counts_rows=counting)
-    return None
+    certain = is_named_like_id(name) or (is_row_names and not counting) or (is_text and not numbers_among(texts))
+    if not certain and not differ(texts):
+        return None
+    return SampleIds(texts, None if is_row_names else name, column, certain, counting)
 
 
 def _is_row_names(frame: Frame, index: int) -> bool:
