@@ -131,5 +131,5 @@ def test_the_second_source_serves_where_the_first_does_not(site, monkeypatch):
 
 def test_without_pooch_the_error_names_the_extra(site, semeion, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(DatasetNotFoundError, match=r"(?s)pip install 'dsofs\[data\]'.*Get it from"):
+    with pytest.raises(DatasetNotFoundError, match=r"(?s)pip install pooch .*'.\[data\]'.*Get it from"):
         load_dataset("semeion")

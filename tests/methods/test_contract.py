@@ -171,7 +171,7 @@ def test_a_missing_package_names_the_extra_to_install(name, monkeypatch):
 
     make = METHODS[name]
     monkeypatch.setattr(optional, "import_module", missing)
-    with pytest.raises(ImportError, match=rf"{name} is not installed. Install it with: pip install 'dsofs\[peers\]'"):
+    with pytest.raises(ImportError, match=rf"{name} is not installed. Install it with: pip install {name} "):
         make(5)
 
 
