@@ -47,15 +47,20 @@ def test_what_is_printed(table):
 
 
 def test_the_page_names_samples_by_their_ids(table):
-    """AnnData's names of cells, and IDs in a column, in place of numbers."""
-    X, y, names = small_problem()
-    y[[3, 8]] = y[[8, 3]] if y[3] != y[8] else ["ill", "healthy"]  # labels that the others contradict
-    lines = csv_lines(X, y, names).splitlines()
+    """A sample with a wrong label is found in the page by its ID, not by its row."""
+    true = np.arange(60) % 2
+    X = np.random.default_rng(0).normal(size=(60, 10)).round(3)
+    X[:, :4] += 4 * true[:, None]
+    given = np.array(["healthy", "ill"])[true]
+    given[20], given[41] = "ill", "healthy"
+    lines = csv_lines(X, given, [f"g{index}" for index in range(10)]).splitlines()
     body = [f"TUBE{index:03d},{line}" for index, line in enumerate(lines[1:])]
     table.write_text("\n".join([f"tube,{lines[0]}", *body]), encoding="utf-8")
     result, out = select(table, "--resamples", "20")
     assert result.exit_code == 0, result.output
-    assert "TUBE0" in (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "TUBE020" in page
+    assert "TUBE041" in page
 
 
 def test_without_a_report(table):
