@@ -21,7 +21,7 @@ from dsofs.files import write_whole
 from dsofs.validation import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, real
 
 SCHEMA = "dsofs selection"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 2: features name their group
 TRUTHS = {"true": 1.0, "false": 0.0}  # text in some formats, numbers in others
 
 
