@@ -143,6 +143,14 @@ def write_mat73(folder, X, y, names):
     return path, "label"
 
 
+def write_hdf5(folder, X, y, names):
+    import h5py
+
+    with h5py.File(folder / "table.h5", "w") as file:
+        file["X"], file["y"], file["feature_names"] = X, y.tolist(), names
+    return folder / "table.h5", "y"
+
+
 def write_zarr(folder, X, y, names):
     import zarr
 
@@ -154,14 +162,24 @@ def write_zarr(folder, X, y, names):
     return folder / "table.zarr", "y"
 
 
-def write_h5ad(folder, X, y, names, *, form=sparse.csr_matrix):
+def annotated(X, y, names, form):
     import anndata
     import pandas
 
     obs = pandas.DataFrame({"label": pandas.Categorical(y), "batch": 1}, index=[f"cell{i}" for i in range(len(y))])
-    data = anndata.AnnData(form(X), obs=obs, var=pandas.DataFrame(index=names))
-    data.write_h5ad(folder / "table.h5ad")
+    return anndata.AnnData(form(X), obs=obs, var=pandas.DataFrame(index=names))
+
+
+def write_h5ad(folder, X, y, names, *, form=sparse.csr_matrix):
+    annotated(X, y, names, form).write_h5ad(folder / "table.h5ad")
     return folder / "table.h5ad", "label"
+
+
+def write_anndata_zarr(folder, X, y, names, *, form=sparse.csr_matrix):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about which version of Zarr will be written some day
+        annotated(X, y, names, form).write_zarr(folder / "table.zarr")
+    return folder / "table.zarr", "label"
 
 
 CORE = {
@@ -185,8 +203,11 @@ EXTRA = {
     "Feather": (write_feather, "pyarrow"),
     "Excel": (write_excel, "openpyxl"),
     "MATLAB 7.3": (write_mat73, "h5py"),
+    "HDF5": (write_hdf5, "h5py"),
     "Zarr": (write_zarr, "zarr"),
     "AnnData, sparse": (write_h5ad, "anndata"),
     "AnnData, dense": (partial(write_h5ad, form=np.array), "anndata"),
     "AnnData, CSC": (partial(write_h5ad, form=sparse.csc_matrix), "anndata"),
+    "AnnData in Zarr": (write_anndata_zarr, "anndata"),
+    "AnnData in Zarr, dense": (partial(write_anndata_zarr, form=np.array), "anndata"),
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE, Dataset
@@ -14,6 +14,9 @@ from dsofs.datasets.download import where_to_get
 from dsofs.datasets.errors import DamagedFileError, DatasetNotFoundError
 from dsofs.datasets.formats import Table
 from dsofs.datasets.store import Found, locate, origin_of, read
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 __all__ = ["DamagedFileError", "DatasetNotFoundError", "describe_dataset", "list_datasets", "load_dataset"]
 
@@ -61,6 +64,8 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None, d
     if found is None:
         found = _obtain(dataset, data_dir, download)
     table = read(dataset, found)
+    from sklearn.utils import Bunch  # takes a second, and readers of files do without
+
     return Bunch(
         X=_float64(table.X, dataset),
         y=table.y.astype(np.intp),

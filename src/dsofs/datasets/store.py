@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,11 +112,12 @@ def origin_of(found: Found) -> dict[str, str]:
 
 @contextmanager
 def _open_ready(path: Path) -> Iterator[NpzFile]:
-    try:
-        with open(path, "rb") as content, np.load(content, allow_pickle=False) as file:
-            yield file
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DamagedFileError(f"{path} is no npz file with X and y: {error}") from error
+    with open(path, "rb") as content:
+        try:
+            with np.load(content, allow_pickle=False) as file:
+                yield file
+        except Exception as error:  # NumPy and zipfile raise a dozen kinds on damaged files
+            raise DamagedFileError(f"{path} is no npz file with X and y: {error}") from error
 
 
 def _check_hashes(members: Members, source: Source) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
 
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.formats import Members, Parser, Table, numbered_table
@@ -38,11 +38,17 @@ def faces_in_cells(size: Shape) -> Parser:
 def _variables(members: Members, *names: str) -> list[Any]:
     if len(members) != 1:
         raise DamagedFileError(f"one .mat file is needed, and there are {len(members)}")
+    from dsofs.datasets.readers.matlab5 import read_variables
+    from dsofs.datasets.readers.source import open_source
+
     (content,) = members.values()
-    try:
-        found = loadmat(BytesIO(content), variable_names=names)
-    except Exception as error:  # scipy raises a dozen kinds on files that are no MATLAB files
-        raise DamagedFileError(f"it is no MATLAB file of version 5: {error}") from error
+    with TemporaryDirectory() as folder:  # it may come from an archive
+        path = Path(folder) / "variables.mat"
+        path.write_bytes(content)
+        try:
+            found = read_variables(open_source(path))
+        except DamagedFileError as error:
+            raise DamagedFileError(f"it is no MATLAB file of version 5: {error}") from error
     missing = [name for name in names if name not in found]
     if missing:
         raise DamagedFileError(f"it has no variable {' and no '.join(missing)}")

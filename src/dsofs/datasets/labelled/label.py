@@ -15,6 +15,7 @@ from dsofs.datasets.labelled.label_file import default_label, labels_for
 from dsofs.datasets.labelled.sample_ids import SampleIds, sample_ids
 from dsofs.datasets.labelled.wording import listed, stand
 from dsofs.datasets.readers import Frame, Note
+from dsofs.datasets.readers.numbers import LARGEST_EXACT
 from dsofs.files import readable
 
 TYPING_ERROR = 0.8  # similarity (difflib) of two names from which on one may be the other, misspelt
@@ -44,6 +45,11 @@ def find_label(
         raise ValueError(f"Say which column{kept} holds the label (--target), or which file (--target-file).")
     if target in frame.labels:
         return FoundLabel(frame.labels[str(target)], str(target), None, sample_ids(frame, target))
+    if frame.open_ended:
+        raise ValueError(
+            f"The label of an {frame.format} file is the first number of each line, and {target!r} would be a feature: "
+            "leave out --target, or give the labels in a file of their own (--target-file)."
+        )
     index = find_column(frame, target, "target")
     name = frame.names[index] if frame.names else str(target)
     return FoundLabel(as_written(frame, index), name, index, sample_ids(frame, index))
@@ -61,6 +67,11 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
         raise ValueError(
             f"The label {name!r} holds numbers that are not whole ({odd[0]:g}): it is measured, not a class. Give a "
             "column of classes, or cut it into some."
+        )
+    if values.dtype.kind == "f" and len(large := numbers[np.abs(numbers) >= LARGEST_EXACT]):
+        raise ValueError(
+            f"The label {name!r} holds {large[0]:g}, and whole numbers beyond 2^53 were rounded, so that classes may be "
+            "merged: number the classes from 0, or write them as text."
         )
     y = values.astype(np.int64)
     return y, [*_class_notes(y, name), *_measurement_notes(y, name)]

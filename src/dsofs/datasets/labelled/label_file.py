@@ -14,7 +14,7 @@ from dsofs.datasets.labelled.sample_ids import SampleIds, certain_ids, possible_
 from dsofs.datasets.labelled.wording import has, listed, stand
 from dsofs.datasets.readers import Frame, Note, format_of, naming, read_frame
 from dsofs.datasets.readers.delimited import BLANKS, DELIMITERS, TAB, decode, logical_lines, split
-from dsofs.datasets.readers.numbers import numbers_or_text
+from dsofs.datasets.readers.numbers import exact_texts, numbers_or_text
 from dsofs.datasets.readers.numpy_files import read_vector
 from dsofs.datasets.readers.source import Source, open_source
 from dsofs.files import readable
@@ -140,7 +140,9 @@ def _bare_labels(source: Source, n_samples: int) -> np.ndarray | None:
     # An empty line between others is a label that is missing: passed over, all after it would belong to other samples.
     every = range(min(lines, default=0), max(lines, default=-1) + 1)
     labels = [decode(split(lines[number], NEVER_IN_TEXT)[0]) if number in lines else "" for number in every]
-    return numbers_or_text(labels[1:] if len(labels) == n_samples + 1 else labels)
+    cells = labels[1:] if len(labels) == n_samples + 1 else labels
+    exact = exact_texts(cells)
+    return numbers_or_text(cells) if exact is None else exact
 
 
 def _is_table(lines: list[bytes], delimiter: bytes) -> bool:

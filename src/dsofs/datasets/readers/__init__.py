@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers import arff, svmlight
+from dsofs.datasets.readers.damage import told_as_damage
 from dsofs.datasets.readers.frame import Frame, Note, check_not_empty
 from dsofs.datasets.readers.source import Source, open_source
 
@@ -26,6 +27,7 @@ REFUSED = {
     b"RDX2\n": "an R workspace", b"RDX3\n": "an R workspace",
     b"\xff\xfe": "text in UTF-16, not UTF-8", b"\xfe\xff": "text in UTF-16, not UTF-8",
 }  # fmt: skip
+LONGEST_REASON = 600  # characters; libraries quote what they could not read
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,11 @@ def _zip_with(member: str) -> Callable[[Source], bool]:
 
 
 def _members(source: Source) -> list[str]:
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            return archive.namelist()
-    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
-        raise DamagedFileError(f"it is cut short or a damaged zip file ({error}): copy or save it again") from error
+    with (
+        told_as_damage("copy or save it again", "it is cut short or a damaged zip file"),
+        zipfile.ZipFile(source.path) as archive,
+    ):
+        return archive.namelist()
 
 
 def _is_text(source: Source) -> bool:
@@ -95,11 +97,14 @@ def read_frame(path: str | os.PathLike[str]) -> Frame:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Say of a damaged file which one it is."""
+    """Say of a damaged file which one it is, in one line: what libraries say of it can be many."""
     try:
         yield
     except DamagedFileError as error:
-        raise DamagedFileError(f"{str(path)!r} cannot be used: {error}") from error
+        reason = " ".join(str(error).split())
+        if len(reason) > LONGEST_REASON:
+            reason = f"{reason[: LONGEST_REASON // 2]} ... {reason[-LONGEST_REASON // 2 :]}"
+        raise DamagedFileError(f"{str(path)!r} cannot be used: {reason}") from error
 
 
 def _read(path: Path) -> Frame:

@@ -43,7 +43,7 @@ def read(source: Source) -> Frame:
         raise DamagedFileError("it declares no @attribute")
     if first.lstrip().startswith(b"{"):
         raise DamagedFileError("it is a sparse ARFF file, which is not read: save it as svmlight or as plain ARFF")
-    layout = Layout(len(names), b",", frozenset(text), skip, _as_csv)
+    layout = Layout(len(names), b",", frozenset(text), skip=skip, as_csv=_as_csv)
     return replace(read_body(source, layout, tuple(names)), format="ARFF")
 
 

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-from dsofs.datasets.errors import DamagedFileError
 
 MAGIC_BYTES = 8  # before the first message
 HEADER = 2  # field of a message
@@ -19,14 +16,10 @@ BUFFERS, COMPRESSION = 2, 3  # fields of a batch of records
 NOT_PACKED = -1
 
 
-def unpacked_bytes(pyarrow: Any, path: Path) -> int:
+def unpacked_bytes(pyarrow: Any, file: Any) -> int:
     """The sum over all batches of records and of dictionary entries."""
-    with open(path, "rb") as file:
-        file.seek(MAGIC_BYTES)
-        try:
-            return sum(_sizes_in(message) for message in _messages(pyarrow.ipc.MessageReader.open_stream(file)))
-        except struct.error as error:
-            raise DamagedFileError(f"it is cut short or damaged ({error}): copy or write it again") from error
+    file.seek(MAGIC_BYTES)
+    return sum(_sizes_in(message) for message in _messages(pyarrow.ipc.MessageReader.open_stream(file)))
 
 
 def _messages(reader: Any) -> Iterator[Any]:
@@ -54,6 +47,8 @@ def _sizes_in(message: Any) -> int:
 def _unpacked(body: memoryview, offset: int) -> int:
     """A packed buffer begins with its length when unpacked."""
     (size,) = struct.unpack_from("<q", body, offset)
+    if size < NOT_PACKED:
+        raise ValueError(f"a part of {size} bytes")
     return 0 if size == NOT_PACKED else int(size)
 
 

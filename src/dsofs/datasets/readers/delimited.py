@@ -6,16 +6,17 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from dsofs.arrays.memory import DOUBLE
-from dsofs.arrays.types import Floats
+from dsofs.arrays.types import Floats, Ints
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.frame import Frame, Note
 from dsofs.datasets.readers.limits import refuse_too_big
-from dsofs.datasets.readers.numbers import is_missing, number, parse_plain
+from dsofs.datasets.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
 from dsofs.datasets.readers.source import Source
 
 TAB = b"\t"
@@ -25,6 +26,7 @@ QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
+MOST_EXACT = 20  # columns written as 01 in a table of counters and labels; where there are more, it is a way to write
 CHARACTER = np.dtype("U1").itemsize
 QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|\s+')
 
@@ -36,15 +38,22 @@ class Layout:
     n_columns: int
     delimiter: bytes
     text: frozenset[int]
+    exact: frozenset[int] = frozenset()  # columns of numbers whose text is kept besides
     skip: int = 0  # lines before the first sample
     as_csv: Callable[[bytes], bytes] | None = None  # makes a line one of CSV, where the file is none
 
+    @cached_property
+    def numeric(self) -> Ints:
+        """The columns of numbers."""
+        return np.array([index for index in range(self.n_columns) if index not in self.text], dtype=np.intp)
+
 
 class FoundTextError(Exception):
-    """Columns taken for numbers hold text further down."""
+    """Columns taken for numbers hold text further down; or numbers whose text is to be kept besides."""
 
-    def __init__(self, columns: set[int]) -> None:
+    def __init__(self, columns: set[int] | frozenset[int] = frozenset(), exact: set[int] | None = None) -> None:
         self.columns = columns
+        self.exact = exact or set()
 
 
 def read(source: Source) -> Frame:
@@ -56,8 +65,8 @@ def read(source: Source) -> Frame:
     delimiter = sniff_delimiter(filled)
     first = [(count, line) for count, line in begin if line.strip() or delimiter == TAB]
     rows = [split(line, delimiter) for _, line in first]
-    names = _header(rows)
-    samples = first if names is None else first[1:]
+    header = _header(rows)
+    samples = first if header is None else first[1:]
     if not samples:
         raise DamagedFileError("it holds a single line, a header without samples")
     cells = split(samples[0][1], delimiter)
@@ -67,8 +76,12 @@ def read(source: Source) -> Frame:
         text=frozenset(index for index, cell in enumerate(cells) if number(cell) is None),
         skip=samples[0][0] - 1,
     )
+    names = None if header is None else fitting_names(header, rows[1:], samples[0][0])
+    frame = read_body(source, layout, names)
+    if header is not None and len(header) < layout.n_columns:
+        check_nameless(frame, header)
     kind = "TSV" if delimiter == TAB else "CSV"
-    return replace(read_body(source, layout, names), format=kind, notes=_header_notes(names))
+    return replace(frame, format=kind, notes=_header_notes(frame.names))
 
 
 def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> Frame:
@@ -77,10 +90,12 @@ def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> 
         try:
             numbers, text = _read_once(source, layout)
         except FoundTextError as found:
-            layout = replace(layout, text=layout.text | found.columns)
+            layout = replace(layout, text=layout.text | found.columns, exact=layout.exact | found.exact)
             continue
-        numeric = np.array([index for index in range(layout.n_columns) if index not in layout.text], dtype=np.intp)
-        return Frame("text", numbers, numeric, text, names)
+        columns = {index: cells for index, cells in text.items() if index in layout.text}
+        exact = {index: exact_texts(cells.tolist()) for index, cells in text.items() if index not in layout.text}
+        kept = {index: cells for index, cells in exact.items() if cells is not None}
+        return Frame("text", numbers, layout.numeric, columns, kept, names)
 
 
 def logical_lines(stream: Iterable[bytes], delimiter: bytes = BLANKS, skip: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -149,9 +164,39 @@ def _header(rows: list[list[bytes]]) -> tuple[str, ...] | None:
     first, second = rows[0], rows[1] if len(rows) > 1 else None
     if second is not None and not _is_header(first, second):
         return None
-    names = tuple(decode(cell).strip() for cell in first)
-    # R leaves out the name of the column of row names.
-    return ("", *names) if second is not None and len(second) == len(first) + 1 else names
+    return tuple(decode(cell).strip() for cell in first)
+
+
+def fitting_names(header: tuple[str, ...], rows: list[list[bytes]], line: int) -> tuple[str, ...]:
+    """A name for each column; refuses a header that does not fit the lines below it."""
+    n_columns = len(rows[0])
+    if len(header) == n_columns - 1:  # R leaves out the name of the column of row names
+        delimiters_at_the_end = all(not row[-1].strip() for row in rows)
+        return (*header, "") if delimiters_at_the_end else ("", *header)
+    if len(header) < n_columns or any(header[n_columns:]):
+        raise DamagedFileError(
+            f"its header has {len(header)} names, and line {line} has {n_columns} cells: which name belongs to which "
+            "column cannot be known. Correct the header, or that line"
+        )
+    return header[:n_columns]  # behind them there are delimiters alone
+
+
+def check_nameless(frame: Frame, header: tuple[str, ...]) -> None:
+    """Refuse a header one name short, unless the first column holds row names or the last one nothing at all."""
+    if frame.names == (*header, ""):
+        fits = frame.n_columns - 1 not in frame.text and np.isnan(frame.numbers[:, -1]).all()
+    else:
+        fits = 0 in frame.text or _count_samples(frame.numbers[:, 0])
+    if not fits:
+        raise DamagedFileError(
+            f"its header has {len(header)} names, and the lines below it {frame.n_columns} cells: the name of a column "
+            "is missing, and not that of row names. Correct the header"
+        )
+
+
+def _count_samples(values: Floats) -> bool:
+    """Whether they are whole numbers, another for each sample."""
+    return bool((values == np.rint(values)).all()) and len(np.unique(values)) == len(values)
 
 
 def _header_notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
@@ -189,7 +234,8 @@ def _read_once(source: Source, layout: Layout) -> tuple[Floats, dict[int, np.nda
     """All samples, in chunks: the numbers as a matrix, the columns of text by themselves."""
     cut = Cutter(layout)
     chunks: list[Floats] = []
-    text: list[list[bytes]] = [[] for _ in layout.text]
+    text: list[list[bytes]] = [[] for _ in cut.text]
+    more: set[int] = set()
     rows: list[bytes] = []
     pending = total = 0
     with source.open() as stream:
@@ -201,12 +247,14 @@ def _read_once(source: Source, layout: Layout) -> tuple[Floats, dict[int, np.nda
                 column.append(cell)
             pending += len(numbers)
             if pending > CHUNK_BYTES:
-                chunks.append(_numbers(rows, layout))
+                chunks.append(_numbers(rows, layout, more))
                 total += chunks[-1].nbytes
                 refuse_too_big(total)  # as much again, to put the chunks together
                 rows, pending = [], 0
-    chunks.append(_numbers(rows, layout))
-    columns = {index: _texts(column) for index, column in zip(sorted(layout.text), text, strict=True)}
+    chunks.append(_numbers(rows, layout, more))
+    if len(more) <= MOST_EXACT and more - layout.exact:
+        raise FoundTextError(exact=more)
+    columns = {index: _texts(column) for index, column in zip(cut.text, text, strict=True)}
     return np.concatenate(chunks), columns
 
 
@@ -220,7 +268,7 @@ class Cutter:
         self.layout = layout
         self.n_commas = layout.n_columns - 1
         middle = layout.n_columns / 2
-        self.text = sorted(layout.text)
+        self.text = sorted(layout.text | layout.exact)
         self.left = max((index + 1 for index in self.text if index < middle), default=0)
         self.right = max((layout.n_columns - index for index in self.text if index >= middle), default=0)
         self.whole = self.left + self.right >= layout.n_columns
@@ -257,22 +305,26 @@ class Cutter:
             )
 
 
-def _numbers(rows: list[bytes], layout: Layout) -> Floats:
+def _numbers(rows: list[bytes], layout: Layout, more: set[int]) -> Floats:
+    """The numbers of some lines; adds to ``more`` the columns whose text is more than its number."""
     width = layout.n_columns - len(layout.text)
     if not rows or not width:
         return np.empty((len(rows), width))
     refuse_too_big(DOUBLE * len(rows) * width)
     lines = b"\n".join(rows)
-    values = parse_plain(lines, len(rows) * width)
-    return (_careful(lines, layout) if values is None else values).reshape(len(rows), width)
+    plain = parse_plain(lines, len(rows) * width)
+    values = _careful(lines, layout) if plain is None else plain
+    if len(more) <= MOST_EXACT and len(places := more_than_numbers(lines, values)):
+        more.update(layout.numeric[np.unique(places % width)].tolist())
+    return values.reshape(len(rows), width)
 
 
 def _careful(lines: bytes, layout: Layout) -> Floats:
     """Numbers one by one: among them are missing values, unusual forms, or text."""
     values = [number(token) for token in lines.split(b"\n")]
     if None in values:
-        numeric = [index for index in range(layout.n_columns) if index not in layout.text]
-        raise FoundTextError({numeric[place % len(numeric)] for place, value in enumerate(values) if value is None})
+        columns = {place % len(layout.numeric) for place, value in enumerate(values) if value is None}
+        raise FoundTextError(set(layout.numeric[list(columns)].tolist()))
     return np.array(values, dtype=np.float64)
 
 

@@ -9,30 +9,27 @@ from typing import Any
 import numpy as np
 
 from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.readers.frame import Frame, Note, column_frame
+from dsofs.datasets.readers.damage import told_as_damage
+from dsofs.datasets.readers.frame import Column, Frame, Note, column_frame
 from dsofs.datasets.readers.limits import refuse_bomb
-from dsofs.datasets.readers.numbers import numbers_or_text
+from dsofs.datasets.readers.numbers import exact_texts, numbers_or_text
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
 
 
 def read(source: Source) -> Frame:
     openpyxl = require("openpyxl", "readers")
-    try:
+    # Formulas give the values they were saved with; nothing is calculated.
+    with told_as_damage("save it again", "it is cut short or no workbook"):
         with zipfile.ZipFile(source.path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         refuse_bomb(source.size, unpacked, "save it as CSV.")
-        # Formulas give the values they were saved with; nothing is calculated.
         book = openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)
         sheets = book.sheetnames
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # a declared size can be wrong, or a bomb
         rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
         book.close()
-    except DamagedFileError:
-        raise
-    except Exception as error:  # openpyxl raises a dozen kinds on damaged files
-        raise DamagedFileError(f"it is cut short or no workbook ({error}): save it again") from error
     return replace(_frame(rows), notes=_sheet_notes(sheets))
 
 
@@ -42,14 +39,15 @@ def _frame(rows: list[tuple[Any, ...]]) -> Frame:
     width = max(map(len, rows))
     padded = [(*row, *[None] * (width - len(row))) for row in rows]
     names = ["" if name is None else str(name).strip() for name in padded[0]]
-    return column_frame("Excel", names, [_values(list(column)) for column in zip(*padded[1:], strict=True)])
+    return column_frame("Excel", names, [_column(list(column)) for column in zip(*padded[1:], strict=True)])
 
 
-def _values(cells: list[Any]) -> np.ndarray:
+def _column(cells: list[Any]) -> Column:
     """A column of numbers, if every cell is a number, one stored as text, or missing; else of text."""
     if all(cell is None or isinstance(cell, int | float) for cell in cells):
-        return np.array([np.nan if cell is None else float(cell) for cell in cells])
-    return numbers_or_text(["" if cell is None else str(cell) for cell in cells])
+        return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    return numbers_or_text(texts), exact_texts(texts)
 
 
 def _sheet_notes(sheets: list[str]) -> tuple[Note, ...]:

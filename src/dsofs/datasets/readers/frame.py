@@ -10,6 +10,8 @@ import numpy as np
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.datasets.errors import DamagedFileError
 
+Column = tuple[np.ndarray, np.ndarray | None]  # values, and what ``Frame.exact`` keeps of them
+
 
 @dataclass(frozen=True)
 class Note:
@@ -27,6 +29,7 @@ class Frame:
     numbers: AnyArray  # samples x columns of numbers, dense or CSR
     numeric: Ints  # which columns of the file those are
     text: Mapping[int, np.ndarray] = field(default_factory=dict)  # column of the file -> its values
+    exact: Mapping[int, np.ndarray] = field(default_factory=dict)  # numeric column -> its text, where that is more: 01
     names: tuple[str, ...] | None = None  # of all columns; None if the file has none
     labels: Mapping[str, np.ndarray] = field(default_factory=dict)  # one value per sample, kept apart from the columns
     notes: tuple[Note, ...] = ()
@@ -63,15 +66,16 @@ def matrix_frame(
     )
 
 
-def column_frame(format: str, names: list[str], columns: list[np.ndarray]) -> Frame:
+def column_frame(format: str, names: list[str], columns: list[Column]) -> Frame:
     """A frame from columns by themselves: those of text go beside the matrix."""
-    text = {index: column for index, column in enumerate(columns) if column.dtype.kind in "OU"}
+    text = {index: values for index, (values, _) in enumerate(columns) if values.dtype.kind in "OU"}
+    exact = {index: texts for index, (_, texts) in enumerate(columns) if texts is not None}
     numeric = np.array([index for index in range(len(columns)) if index not in text], dtype=np.intp)
-    n_samples = len(columns[0]) if columns else 0
+    n_samples = len(columns[0][0]) if columns else 0
     numbers = np.empty((n_samples, len(numeric)))
     for place, index in enumerate(numeric):
-        numbers[:, place] = columns[index]
-    return Frame(format, numbers, numeric, text, tuple(names))
+        numbers[:, place] = columns[index][0]
+    return Frame(format, numbers, numeric, text, exact, tuple(names))
 
 
 def check_not_empty(frame: Frame) -> Frame:

@@ -8,13 +8,14 @@ from io import BytesIO
 import numpy as np
 from scipy.io import mmread
 
-from dsofs.arrays.types import Floats
+from dsofs.arrays.types import Floats, Ints
 
 DIGITS = b"0123456789"
 SPECIAL = b"+-.eE\n"
 # How missing values are written, in small letters. "none" is not among them: it is a common name of a class.
 MISSING = frozenset({b"", b"na", b"n/a", b"#n/a", b"<na>", b"nan", b"null", b"?"})
 PLUS, MINUS, POINT, NEWLINE, E, SMALL_E = b"+-.\nEe"
+LARGEST_EXACT = 2**53  # beyond it two whole numbers can be the same double
 
 
 def is_missing(token: bytes) -> bool:
@@ -37,6 +38,33 @@ def numbers_or_text(cells: Sequence[str]) -> np.ndarray:
     if None in values:
         return np.array(["" if is_missing(cell.encode()) else cell.strip() for cell in cells], dtype=str)
     return np.array(values, dtype=np.float64)
+
+
+def exact_texts(cells: Sequence[str]) -> np.ndarray | None:
+    """The texts of a column of whole numbers, if some are more than their number; missing ones are empty."""
+    texts = ["" if is_missing(cell.encode()) else cell.strip() for cell in cells]
+    digits = [text.lstrip("+-") for text in texts]
+    if not any(map(_is_more, digits)) or not all(text == "" or text.isdecimal() for text in digits):
+        return None
+    return np.array(texts, dtype=str)
+
+
+def _is_more(digits: str) -> bool:
+    """Whether it is a whole number that is lost as a double: one of 01 and 1, or one beyond 2^53."""
+    return digits.isdecimal() and ((digits[0] == "0" and len(digits) > 1) or float(digits) >= LARGEST_EXACT)
+
+
+def more_than_numbers(lines: bytes, values: Floats) -> Ints:
+    """Where, of numbers on a line each, one is written as 01, or as a whole number that a double cannot hold."""
+    bare = lines.replace(b" ", b"")
+    codes = np.frombuffer(b"\n" + bare + b"\n\n", dtype=np.uint8)
+    padded = np.flatnonzero((codes[:-2] == NEWLINE) & (codes[1:-1] == DIGITS[0]) & _is_digit(codes[2:]))
+    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT)
+    if len(large):
+        tokens = bare.split(b"\n")
+        large = np.array([place for place in large if tokens[place].lstrip(b"+-").isdigit()], dtype=np.intp)
+    before = np.searchsorted(np.flatnonzero(codes == NEWLINE), padded) if len(padded) else padded
+    return np.concatenate([before, large])
 
 
 def parse_plain(lines: bytes, count: int) -> Floats | None:

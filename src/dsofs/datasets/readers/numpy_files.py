@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from pathlib import Path
 from typing import IO
 
@@ -14,12 +13,12 @@ from scipy import sparse
 from dsofs.arrays.types import AnyArray
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.arrays import arrays_frame, decoded, is_vector
+from dsofs.datasets.readers.damage import told_as_damage
 from dsofs.datasets.readers.frame import Frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big, refuse_too_wide
 from dsofs.datasets.readers.source import Source
 
 SPARSE = {"data", "indices", "indptr", "format", "shape"}  # what scipy.sparse.save_npz writes
-BROKEN = (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError)
 
 
 def read_npy(source: Source) -> Frame:
@@ -49,17 +48,11 @@ def _only_array(source: Source) -> np.ndarray:
 
 
 def _members(path: Path) -> dict[str, AnyArray]:
-    try:
-        return _unpacked(path)
-    except DamagedFileError:
-        raise
-    except BROKEN as error:
-        raise DamagedFileError(f"it is cut short or no NPZ file ({error}): copy or save it again") from error
-
-
-def _unpacked(path: Path) -> dict[str, AnyArray]:
     arrays = {}
-    with zipfile.ZipFile(path) as archive:
+    with (
+        told_as_damage("copy or save it again", "it is cut short or no NPZ file"),
+        zipfile.ZipFile(path) as archive,
+    ):
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
         unpacked = sum(entry.file_size for entry in entries)
         refuse_bomb(path.stat().st_size, unpacked, "save it with numpy.savez, which does not pack.")
@@ -72,42 +65,38 @@ def _unpacked(path: Path) -> dict[str, AnyArray]:
 
 def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     """An array whose header keeps what it promises: no objects, and no more bytes than there are."""
-    try:
+    with told_as_damage("save it again", f"{name} is no array of NumPy"):
         version = npy.read_magic(stream)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read_header(stream)
-    except ValueError as error:
-        raise DamagedFileError(f"{name} is no array of NumPy: {error}") from error
     if dtype.hasobject:
         raise DamagedFileError(
             f"{name} holds Python objects (a pickle), which can run code: save plain numbers or text"
         )
     count = int(np.prod(shape, dtype=object))
-    if count * dtype.itemsize > size or min(shape, default=0) < 0:
+    if count * max(dtype.itemsize, 1) > size or min(shape, default=0) < 0:
         raise DamagedFileError(f"{name} declares shape {shape}, more than the {size} bytes it has: it is cut short")
     content = stream.read(count * dtype.itemsize)
     if len(content) < count * dtype.itemsize:
         raise DamagedFileError(f"{name} is cut short: copy or save it again")
-    return np.frombuffer(content, dtype=dtype, count=count).reshape(shape, order="F" if fortran else "C")
+    flat = np.frombuffer(content, dtype=dtype, count=count) if dtype.itemsize else np.empty(count, dtype=dtype)
+    return flat.reshape(shape, order="F" if fortran else "C")
 
 
 def _sparse(arrays: dict[str, AnyArray]) -> AnyArray:
-    shape, n_values = tuple(int(size) for size in arrays["shape"]), len(arrays["data"])
-    form = str(np.char.decode(arrays["format"], "ascii") if arrays["format"].dtype.kind == "S" else arrays["format"])
-    if form not in ("csr", "csc") or len(shape) != 2 or min(shape) < 0:
+    shape, form = arrays["shape"].ravel().tolist(), str(decoded(arrays["format"]))
+    if form not in ("csr", "csc") or len(shape) != 2 or not all(isinstance(size, int) and size >= 0 for size in shape):
         raise DamagedFileError(f"it holds a sparse matrix of format {form!r}, shape {shape}: save it as csr")
-    return checked_sparse(form, arrays["data"], arrays["indices"], arrays["indptr"], shape, n_values)
+    return checked_sparse(form, arrays["data"], arrays["indices"], arrays["indptr"], tuple(shape))
 
 
-def checked_sparse(
-    form: str, data: AnyArray, indices: AnyArray, indptr: AnyArray, shape: tuple[int, ...], n_values: int
-) -> AnyArray:
+def checked_sparse(form: str, data: AnyArray, indices: AnyArray, indptr: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     """A CSR matrix, if its parts fit together."""
-    refuse_too_wide(max(shape), n_values)
+    refuse_too_wide(max(shape), data.size)
+    if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+        raise DamagedFileError("the indices of its sparse matrix are no whole numbers: save it again")
     make = sparse.csr_matrix if form == "csr" else sparse.csc_matrix
-    try:
+    with told_as_damage("save it again", "its sparse matrix is damaged"):
         matrix = make((data, indices, indptr), shape=shape)
         matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise DamagedFileError(f"its sparse matrix is damaged: {error}") from error
     return matrix.tocsr()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.frame import Frame, matrix_frame
 from dsofs.datasets.readers.limits import refuse_too_wide
+from dsofs.datasets.readers.numbers import LARGEST_EXACT
 from dsofs.datasets.readers.source import Source
 
-LABEL = rb"[-+.\deE]+(?:[ \t]+qid:\d+)?"
+NUMBER = rb"(?:[-+.\deE]+|[-+]?(?i:nan|inf))"
+LABEL = NUMBER + rb"(?:[ \t]+qid:\d+)?"
 NO_PAIR = rb"(?:(?:" + LABEL + rb")?[ \t]*(?:#[^\n]*)?\r?\n)*"  # samples of zeros, comments and empty lines
-PAIRS = rb"(?:[ \t]+\d+:[-+.\deE]+)+"
-END = rb"[ \t]*(?:#|\r?\n|$)|[ \t]+[\d:][-+.\deE:]*$"  # of a line, or of the beginning of a long one
+PAIRS = rb"(?:[ \t]+\d+:" + NUMBER + rb")+"
+END = rb"[ \t]*(?:#|\r?\n|$)|[ \t]+[\d:][-+.\deEnaifNAIF:]*$"  # of a line, or of the beginning of a long one
 FIRST_PAIRS = re.compile(NO_PAIR + rb"[ \t]*" + LABEL + PAIRS + rb"(?:" + END + rb")")
 
 
@@ -26,6 +27,8 @@ def matches(head: bytes) -> bool:
 
 def read(source: Source) -> Frame:
     """Columns are called by their index as it is written, so that a file that lacks the last ones fits another."""
+    from sklearn.datasets import load_svmlight_file  # takes a second, and readers of other files do without
+
     with source.open() as stream:
         try:
             X, y = load_svmlight_file(stream, zero_based=True)
@@ -34,5 +37,5 @@ def read(source: Source) -> Frame:
     refuse_too_wide(X.shape[1], X.nnz)
     start = 0 if (X.indices == 0).any() else 1  # most files count from 1
     names = tuple(str(index) for index in range(start, X.shape[1]))
-    labels = y.astype(np.intp) if (y == np.rint(y)).all() else y
+    labels = y.astype(np.int64) if (y == np.rint(y)).all() and (np.abs(y) < LARGEST_EXACT).all() else y
     return matrix_frame("svmlight", X[:, start:].tocsr(), names, {"y": labels}, open_ended=True)

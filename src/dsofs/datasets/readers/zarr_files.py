@@ -11,6 +11,7 @@ import numpy as np
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers import anndata
 from dsofs.datasets.readers.arrays import arrays_frame
+from dsofs.datasets.readers.damage import told_as_damage
 from dsofs.datasets.readers.frame import Frame
 from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
 from dsofs.optional import require
@@ -30,17 +31,13 @@ def matches(path: Path) -> bool:
 def read(path: Path) -> Frame:
     zarr = require("zarr", "readers")
     check_codecs(path)
-    try:
+    with told_as_damage("copy or write it again"):
         root = zarr.open(store=str(path), mode="r")
         if not hasattr(root, "keys"):
             return arrays_frame("Zarr", {"X": content(root)})
         if anndata.matches(root):
             return anndata.frame(root, content)
         return arrays_frame("Zarr", {name: content(array) for name, array in root.arrays()})
-    except DamagedFileError:
-        raise
-    except Exception as error:  # each codec raises its own kinds
-        raise DamagedFileError(f"it is cut short or damaged ({error}): copy or write it again") from error
 
 
 def content(array: Any) -> np.ndarray:
@@ -48,7 +45,9 @@ def content(array: Any) -> np.ndarray:
     refuse_bomb(int(array.nbytes_stored()), needed, "write it without compression.")
     refuse_too_big(needed)
     values = np.asarray(array[...])
-    return values.astype(str) if values.dtype.kind in "OT" else values
+    if values.dtype.kind not in "OT":
+        return values
+    return np.array([str(text) for text in values.ravel().tolist()], dtype=str).reshape(values.shape)
 
 
 def check_codecs(path: Path) -> None:
