@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -18,41 +19,68 @@ if sys.platform != "win32":
 def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
     """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
     target = Path(path)
-    encoding = None if "b" in mode else "utf-8"
-    with _told_of(target):
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, mode, encoding=encoding) as file:
+    with _part_of(target) as part:
+        with _naming(target, part), open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with _told_of(target):
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+        _put(part, target)
+
+
+def write_together(contents: Mapping[Path, str | bytes]) -> None:
+    """Write files that belong together: where one cannot be written, on a full disk say, all stay as they were."""
+    with ExitStack() as parts:
+        ready = {target: parts.enter_context(_part_of(target)) for target in contents}
+        for target, content in contents.items():
+            with _naming(target), open(ready[target], "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+        for target, part in ready.items():
+            _put(part, target)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file whose content is ready; it is whole or not there."""
+    write_together({Path(path): content})
 
 
 @contextmanager
-def _told_of(target: Path) -> Iterator[None]:
-    """Let errors name the file that was asked for, not the temporary one."""
+def _part_of(target: Path) -> Iterator[str]:
+    """A temporary file beside the target, which is gone in the end unless it has taken its place."""
+    with _naming(target):
+        if target.is_dir():  # found out here, before other files are put in their places
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        os.close(handle)
+    try:
+        yield part
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def _put(part: str, target: Path) -> None:
+    with _naming(target):
+        os.chmod(part, 0o666 & ~_umask())
+        os.replace(part, target)
+
+
+@contextmanager
+def _naming(target: Path, part: str | None = None) -> Iterator[None]:
+    """Let errors name the file that was asked for, not the temporary one, or none, as on a full disk."""
     try:
         yield
     except OSError as error:
+        is_of_another = part is not None and error.filename not in (None, part)
+        if error.errno is None or is_of_another:
+            raise
         raise OSError(error.errno, error.strerror, os.fspath(target)) from error
 
 
 def readable(name: str) -> str:
     """The name of a file, in which bytes that are no UTF-8, and could not be written anywhere, are replaced."""
     return os.fsencode(name).decode("utf-8", "replace")
-
-
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file whose content is ready; it is whole or not there."""
-    with atomic_write(path, "wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)  # type: ignore[arg-type]
 
 
 def _umask() -> int:
@@ -84,7 +112,7 @@ def append_line(path: str | os.PathLike[str], line: str) -> None:
 
     A line that an earlier crash left unfinished is ended first, so that it cannot swallow this one.
     """
-    with open(path, "ab+") as file:
+    with _naming(Path(path)), open(path, "ab+") as file:
         if file.tell() > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":

@@ -98,6 +98,7 @@ def check_X_y(
     estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False
 ) -> tuple[AnyArray, Ints, np.ndarray]:
     """Numeric, finite X (dense or sparse, its float dtype kept), class codes 0..c-1, and the classes."""
+    _check_labels(estimator, y)
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
     classes, codes = np.unique(y, return_inverse=True)
     if y.dtype.kind not in "iu" or 2 * len(classes) > len(
@@ -109,6 +110,39 @@ def check_X_y(
             f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
         )
     return X, codes.astype(np.intp), classes
+
+
+def _check_labels(estimator: BaseEstimator, y: AnyArray) -> None:
+    """Refuse labels that are missing or of several kinds: NumPy would make text of them, or could not sort them."""
+    if not isinstance(y, list | tuple) and getattr(getattr(y, "dtype", None), "kind", None) != "O":
+        return
+    labels = np.asarray(y, dtype=object)
+    if labels.ndim != 1:
+        return
+    owner = type(estimator).__name__
+    missing = [index for index, label in enumerate(labels) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"{owner} needs a label for each sample; y contains NaN or None in {len(missing)} of {len(labels)}, first "
+            f"for sample {missing[0]}. Give the labels, or leave those samples out."
+        )
+    kinds = {_kind(label): label for label in labels}
+    if len(kinds) > 1:
+        (one, first), (other, second) = list(kinds.items())[:2]
+        raise ValueError(
+            f"{owner} needs labels of one kind; y mixes {one} ({first!r}) and {other} ({second!r}). Make all of them "
+            "text, or all whole numbers."
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (_is_real(label) and label != label)
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "text"
+    return "numbers" if isinstance(label, Real | np.bool_) else type(label).__name__
 
 
 def check_X_target(

@@ -1,6 +1,9 @@
 import gzip
 
+import pytest
+
 from dsofs.evaluation.results import Row, append_row, environment, read_rows
+from dsofs.files import append_line
 
 
 def test_rows_come_back_as_they_were_written(tmp_path):
@@ -34,3 +37,30 @@ def test_the_key_tells_measurements_apart():
     row = Row("a", "dso", 0, {"p": 1, "C": None}, k=5, seconds=1.0)
     assert row.key == Row("a", "dso", 0, {"C": None, "p": 1}, k=5, seconds=9.0).key
     assert row.key != Row("a", "dso", 0, {"p": 1, "C": None}, k=6).key
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["3", "null", '["a"]', '{"data": "b"}', '{"data": "b", "method": "dso", "seed": 0, "colour": 1}',
+     '{"data": ["b"], "method": "dso", "seed": 0}', '{"data": "b", "method": "dso", "seed": 0, "parameters": 1}'],
+)  # fmt: skip
+def test_a_line_that_is_no_row_is_refused_with_its_number(tmp_path, line):
+    path = tmp_path / "rows.jsonl"
+    append_row(path, Row("a", "dso", 0))
+    append_line(path, line)
+    with pytest.raises(ValueError, match=r"Line 2 of '.*rows.jsonl' is no row of results") as caught:
+        read_rows(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_that_cannot_be_unpacked_are_refused(tmp_path):
+    (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(b"{}" * 99)[:-12])
+    with pytest.raises(ValueError, match=r"rows.jsonl.gz' is cut short"):
+        read_rows(tmp_path / "rows.jsonl.gz")
+
+
+def test_bytes_that_are_no_text_are_passed_over(tmp_path):
+    append_row(tmp_path / "rows.jsonl", Row("a", "dso", 0))
+    with open(tmp_path / "rows.jsonl", "ab") as file:
+        file.write(b'{"data": "\xff\n')
+    assert len(read_rows(tmp_path / "rows.jsonl")) == 1

@@ -42,6 +42,36 @@ def test_equalities_of_many_samples_are_refused_before_they_fill_the_memory():
             DSOSelector(memory_limit=20_000_000, **parameters).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", 1], r"y mixes text \('a'\) and numbers \(1\)\. Make all of them text, or all whole numbers\."),
+        (np.array(["a", 1], dtype=object), r"y mixes text \('a'\) and numbers \(1\)"),
+        (np.array([b"a", "a"], dtype=object), r"y mixes bytes \(b'a'\) and text \('a'\)"),
+        (["a", None], "y contains NaN or None in 10 of 20, first for sample 1"),
+        (["a", np.nan], "y contains NaN or None in 10 of 20, first for sample 1"),
+        (pd.Series(["a", None], dtype="string"), "y contains NaN or None in 10 of 20"),
+        (pd.Series(["a", None], dtype="category"), "y contains NaN or None in 10 of 20"),
+    ],
+)
+def test_labels_of_mixed_types_are_refused_in_one_sentence(data, labels, message):
+    y = repeated(labels)
+    for selector in (DSOSelector(), DSOClassifier(), MRMRSelector()):
+        with pytest.raises(ValueError, match=message):
+            selector.fit(data[0], y)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [True, False], [1, 2.0], pd.Series(["a", "b"], dtype="category")])
+def test_labels_of_one_kind_are_taken(data, labels):
+    assert len(DSOClassifier().fit(data[0], repeated(labels)).classes_) == 2
+
+
+def repeated(labels):
+    if isinstance(labels, pd.Series):
+        return pd.concat([labels] * 10)
+    return np.tile(labels, 10) if isinstance(labels, np.ndarray) else labels * 10
+
+
 PARAMETERS = [
     ({"p": 0}, r"The 'p' parameter of DSOSelector must be a float in the range \(0, 2\). Got 0 instead."),
     ({"p": 2.0}, r"The 'p' parameter .* Got 2.0 instead."),

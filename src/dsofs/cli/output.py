@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dsofs.datasets.readers import Note
-from dsofs.files import write_whole
+from dsofs.files import write_together
 
 # Spreadsheets take a cell that begins so for a formula.
 FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
@@ -56,7 +56,6 @@ def harmless(cell: object) -> object:
 
 
 def write_all(folder: Path, contents: Mapping[str, str]) -> None:
-    """Write files that are ready in memory into a folder, which is made where it is missing."""
+    """Write files that are ready in memory into a folder, which is made where it is missing: all of them or none."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        write_whole(folder / name, content)
+    write_together({folder / name: content for name, content in contents.items()})

@@ -70,8 +70,8 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
         )
     if values.dtype.kind == "f" and len(large := numbers[np.abs(numbers) >= LARGEST_EXACT]):
         raise ValueError(
-            f"The label {name!r} holds {large[0]:g}, and whole numbers beyond 2^53 were rounded, so that classes may be "
-            "merged: number the classes from 0, or write them as text."
+            f"The label {name!r} holds {large[0]:g}, and whole numbers beyond 2^53 are rounded, so that classes would "
+            "be merged: number the classes from 0, or write them as text."
         )
     y = values.astype(np.int64)
     return y, [*_class_notes(y, name), *_measurement_notes(y, name)]

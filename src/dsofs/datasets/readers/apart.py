@@ -11,17 +11,13 @@ import signal
 import subprocess
 import sys
 from importlib import import_module
-from math import ceil
 from typing import Any
 
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.source import Source
 
-if sys.platform != "win32":
-    import resource
-
 # Processor time for a file. The slowest files, those of many short texts, take a quarter of it.
-SECONDS, SECONDS_PER_MEGABYTE = 2, 4
+SECONDS, SECONDS_PER_MEGABYTE = 1.0, 4.0
 PIPE_BYTES = 2**20  # with 64 KiB, the usual size, large tables take four times as long to come back
 START = "import sys; sys.path[:] = sys.argv[1:]; from dsofs.datasets.readers.apart import answer; answer()"
 
@@ -56,14 +52,16 @@ def _ask(process: subprocess.Popen[bytes], question: tuple[str, Source]) -> Any:
                 pickle.dump(question, questions)
             return pickle.load(answers)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            return DamagedFileError(f"it is damaged, and {_end(process.wait())}: copy or save it again")
+            return DamagedFileError(_reason(process.wait()))
 
 
-def _end(code: int) -> str:
+def _reason(code: int) -> str:
     """Why there was no answer, from how the process ended."""
-    if code == -getattr(signal, "SIGXCPU", 0):
-        return "to read it never comes to an end"
-    return f"the library that reads it broke down ({signal.Signals(-code).name if code < 0 else f'exit code {code}'})"
+    end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    if end == "SIGKILL":
+        return "the process that read it was killed: perhaps memory ran out"
+    what = "reading it never ends" if end == "SIGPROF" else f"the library that reads it broke down ({end})"
+    return f"it is damaged, and {what}: copy or save it again"
 
 
 def answer() -> None:
@@ -75,7 +73,8 @@ def answer() -> None:
         reader, source = pickle.load(sys.stdin.buffer)
         module, function = reader.split(":")
         read = getattr(import_module(f"dsofs.datasets.readers.{module}"), function)
-        _limit_time(SECONDS + SECONDS_PER_MEGABYTE * source.size // 2**20)
+        if sys.platform != "win32":  # has no such clock: there it is the user who ends what never ends
+            signal.setitimer(signal.ITIMER_PROF, SECONDS + SECONDS_PER_MEGABYTE * source.size / 2**20)
         os.dup2(nowhere, 2)
         try:
             result = read(source)
@@ -83,14 +82,3 @@ def answer() -> None:
             result = error
         pickle.dump(result, answers, protocol=pickle.HIGHEST_PROTOCOL)
     os._exit(0)  # a library that met a damaged file may die when it is unloaded
-
-
-def _limit_time(seconds: int) -> None:
-    """End this process, without a core dump, when it has used so much more processor time."""
-    if sys.platform == "win32":
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, largest = resource.getrlimit(resource.RLIMIT_CPU)
-    limit = ceil(used.ru_utime + used.ru_stime) + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (limit if largest < 0 else min(limit, largest), largest))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
