@@ -20,7 +20,8 @@ import numpy as np
 
 from tests.datasets.tables import CORE, EXTRA, small_problem
 
-SECONDS = 5.0
+SECONDS = 5.0  # of processor time, so that a busy machine makes no difference
+PATIENCE = 12  # times as long may pass by the clock on the wall
 MEGABYTES = 500
 OUTCOMES = ("read", "refused", "traceback", "hang", "death")
 
@@ -73,15 +74,15 @@ def writers():
     return CORE | {form: write for form, (write, package) in EXTRA.items() if find_spec(package)}
 
 
-def outcomes(form, numbers, seconds=SECONDS):
-    """What came of reading each damaged file: (outcome, message)."""
-    with tempfile.TemporaryDirectory() as folder, Worker(seconds) as worker:
-        valid = Path(folder) / "valid"
-        valid.mkdir()
-        path, target = writers()[form](valid, *small_problem(n_samples=12, n_features=6))
-        outcome, message = worker.read(path, target)
-        if outcome != "read":
-            raise ValueError(f"The valid file of {form} was not read: {message}")
+def write_valid(form, folder):
+    folder.mkdir()
+    return writers()[form](folder, *small_problem(n_samples=12, n_features=6))
+
+
+def outcomes(form, numbers):
+    """What came of reading each damaged file: number, outcome, message."""
+    with tempfile.TemporaryDirectory() as folder, Worker(form) as worker:
+        path, target = write_valid(form, Path(folder) / "valid")
         for number in numbers:
             copy = Path(folder) / str(number) / path.name
             copy.parent.mkdir()
@@ -94,8 +95,8 @@ def outcomes(form, numbers, seconds=SECONDS):
 class Worker:
     """A process that reads files with little memory; another takes its place where it hangs or dies."""
 
-    def __init__(self, seconds):
-        self.seconds = seconds
+    def __init__(self, form):
+        self.form = form
         self.process = None
 
     def __enter__(self):
@@ -109,9 +110,9 @@ class Worker:
             self._start()
         self.process.stdin.write(json.dumps([str(path), target]) + "\n")
         self.process.stdin.flush()
-        if not select.select([self.process.stdout], [], [], self.seconds)[0]:
+        if not select.select([self.process.stdout], [], [], PATIENCE * SECONDS)[0]:
             self._end()
-            return "hang", f"no answer within {self.seconds:g} s"
+            return "hang", "no answer"
         answer = self.process.stdout.readline()
         if not answer:
             self._end()
@@ -119,9 +120,10 @@ class Worker:
         return json.loads(answer)
 
     def _start(self):
-        command = [sys.executable, "-m", "tests.datasets.mutations", "--worker"]
+        command = [sys.executable, "-m", "tests.datasets.mutations", "--worker", self.form]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()  # it is ready
+        if not self.process.stdout.readline():
+            raise RuntimeError(f"The valid file of {self.form} could not be read.")
 
     def _end(self):
         if self.process is not None:
@@ -130,15 +132,12 @@ class Worker:
             self.process = None
 
 
-def work():
+def work(form):
     """Read each file that a line of stdin names, and answer with a line on stdout."""
     from dsofs.datasets.labelled import read_labelled
 
     with tempfile.TemporaryDirectory() as folder:  # packages are loaded before memory is limited
-        for place, write in enumerate(writers().values()):
-            (Path(folder) / str(place)).mkdir()
-            path, target = write(Path(folder) / str(place), *small_problem(n_samples=12, n_features=6))
-            read_labelled(path, target)
+        read_labelled(*write_valid(form, Path(folder) / "valid"))
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + MEGABYTES * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -148,8 +147,21 @@ def work():
         print(json.dumps(attempt(read_labelled, path, target)), flush=True)
 
 
+def seconds_used():
+    """Processor time of this process and of those it started."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
 def attempt(read, path, target):
     """Refused is what is refused in one sentence."""
+    start = seconds_used()
+    found = outcome(read, path, target)
+    seconds = seconds_used() - start
+    return found if seconds < SECONDS else ("hang", f"{seconds:.1f} s")
+
+
+def outcome(read, path, target):
     try:
         read(path, target)
     except ValueError as error:
@@ -163,21 +175,20 @@ def attempt(read, path, target):
 @click.command()
 @click.option("--count", default=200, show_default=True, help="Mutations of each format.")
 @click.option("--form", "forms", multiple=True, help="Only these formats.")
-@click.option("--seconds", default=SECONDS, show_default=True)
-@click.option("--worker", is_flag=True, hidden=True)
-def main(count, forms, seconds, worker):
+@click.option("--worker", hidden=True)
+def main(count, forms, worker):
     if worker:
-        work()
+        work(worker)
         return
     print("| format | " + " | ".join(OUTCOMES) + " |")
     print("|---" * (1 + len(OUTCOMES)) + "|")
     for form in forms or writers():
         counts = Counter()
-        for number, outcome, message in outcomes(form, range(count), seconds):
-            counts[outcome] += 1
-            if outcome not in ("read", "refused"):
-                print(f"{form}, mutation {number}: {outcome}: {message[:300]}", file=sys.stderr, flush=True)
-        print(f"| {form} | " + " | ".join(str(counts[outcome]) for outcome in OUTCOMES) + " |", flush=True)
+        for number, found, message in outcomes(form, range(count)):
+            counts[found] += 1
+            if found not in ("read", "refused"):
+                print(f"{form}, mutation {number}: {found}: {message[:300]}", file=sys.stderr, flush=True)
+        print(f"| {form} | " + " | ".join(str(counts[kind]) for kind in OUTCOMES) + " |", flush=True)
 
 
 if __name__ == "__main__":

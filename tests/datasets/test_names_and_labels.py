@@ -42,6 +42,9 @@ def test_header_with_other_than_a_name_for_each_column_is_refused(tmp_path, cont
         ("a,b\nr1,1,2\nr2,3,4\n", ("", "a", "b")),  # row names, as R writes them
         ("a,b\n1,1.5,2\n2,3.5,4\n", ("", "a", "b")),
         ("a,b\n7,1.5,\n3,3.5,4\n", ("", "a", "b")),
+        ("# an OTU table\n#SampleID\tg1\tg2\nS1\t1\t2\nS2\t3\t4\n", ("SampleID", "g1", "g2")),
+        ("# made by hand, on Monday\na,b\n1,2\n3,4\n", ("a", "b")),
+        ("sep=;\na;b\n1;2\n3;4\n", ("a", "b")),
     ],
 )
 def test_names_belong_to_their_columns(tmp_path, content, names):
@@ -72,7 +75,7 @@ def test_svmlight_nan_is_a_missing_number(tmp_path):
 LARGE = ["9007199254740992", "9007199254740993"]  # 2^53 and the next, which no double holds
 
 
-@pytest.mark.parametrize("labels", [["01", "1", "10"], ["007", "7"], LARGE, ["-" + LARGE[0], LARGE[1], LARGE[0]]])
+@pytest.mark.parametrize("labels", [["01", "1", "10"], ["-07", "-7"], LARGE, ["-" + LARGE[0], LARGE[1], LARGE[0]]])
 @pytest.mark.parametrize("blank", ["", " "])
 def test_labels_that_are_equal_as_numbers_stay_apart(tmp_path, labels, blank):
     y = labels * 3

@@ -24,6 +24,7 @@ DELIMITERS = (b",", TAB, b";", b"|")
 BLANKS = b" "  # any run of blanks or tabs
 QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+COMMENTS = (b"#", b"sep=")  # before the header; the second tells spreadsheets the delimiter
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
 MOST_EXACT = 20  # columns written as 01 in a table of counters and labels; where there are more, it is a way to write
@@ -64,12 +65,16 @@ def read(source: Source) -> Frame:
         raise DamagedFileError("it holds no lines of data: give a table with a header and one line per sample")
     delimiter = sniff_delimiter(filled)
     first = [(count, line) for count, line in begin if line.strip() or delimiter == TAB]
+    with source.open() as stream:
+        comment = _last_comment(stream)
+    if comment and _is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
+        first.insert(0, (0, comment))
     rows = [split(line, delimiter) for _, line in first]
     header = _header(rows)
     samples = first if header is None else first[1:]
     if not samples:
         raise DamagedFileError("it holds a single line, a header without samples")
-    cells = split(samples[0][1], delimiter)
+    cells = rows[-len(samples)]
     layout = Layout(
         n_columns=len(cells),
         delimiter=delimiter,
@@ -114,7 +119,7 @@ def logical_lines(stream: Iterable[bytes], delimiter: bytes = BLANKS, skip: int 
             line, pending = pending, b""
         line = line.rstrip(b"\r\n")
         is_sample = line.strip() or (delimiter == TAB and TAB in line)
-        if is_sample and (started or not line.startswith(b"#")):
+        if is_sample and (started or not line.startswith(COMMENTS)):
             started = True
             yield opened or count, line
         opened = 0
@@ -157,6 +162,22 @@ def decode(content: bytes) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DamagedFileError("it holds text that is not UTF-8: save it again with the encoding UTF-8") from error
+
+
+def _last_comment(stream: Iterable[bytes]) -> bytes:
+    """The last comment before the data, without its mark: in some files it is the header, as #SampleID."""
+    comment = b""
+    for line in stream:
+        if line.strip() and not line.startswith(COMMENTS):
+            break
+        comment = line.removeprefix(b"#").strip(b" \r\n") if line.startswith(b"#") else comment
+    return comment
+
+
+def _is_commented_header(names: list[bytes], cells: list[bytes]) -> bool:
+    """Whether a comment names the columns: a text for each, above a line that holds numbers."""
+    has_numbers = any(number(cell) is not None for cell in cells)
+    return len(names) == len(cells) > 1 and has_numbers and all(number(name) is None for name in names)
 
 
 def _header(rows: list[list[bytes]]) -> tuple[str, ...] | None:
@@ -313,10 +334,10 @@ def _numbers(rows: list[bytes], layout: Layout, more: set[int]) -> Floats:
     refuse_too_big(DOUBLE * len(rows) * width)
     lines = b"\n".join(rows)
     plain = parse_plain(lines, len(rows) * width)
-    values = _careful(lines, layout) if plain is None else plain
-    if len(more) <= MOST_EXACT and len(places := more_than_numbers(lines, values)):
-        more.update(layout.numeric[np.unique(places % width)].tolist())
-    return values.reshape(len(rows), width)
+    values = (_careful(lines, layout) if plain is None else plain).reshape(len(rows), width)
+    if len(more) <= MOST_EXACT:
+        more.update(layout.numeric[more_than_numbers(lines, values)].tolist())
+    return values
 
 
 def _careful(lines: bytes, layout: Layout) -> Floats:

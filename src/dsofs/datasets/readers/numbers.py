@@ -55,16 +55,16 @@ def _is_more(digits: str) -> bool:
 
 
 def more_than_numbers(lines: bytes, values: Floats) -> Ints:
-    """Where, of numbers on a line each, one is written as 01, or as a whole number that a double cannot hold."""
-    bare = lines.replace(b" ", b"")
-    codes = np.frombuffer(b"\n" + bare + b"\n\n", dtype=np.uint8)
-    padded = np.flatnonzero((codes[:-2] == NEWLINE) & (codes[1:-1] == DIGITS[0]) & _is_digit(codes[2:]))
-    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT)
-    if len(large):
-        tokens = bare.split(b"\n")
-        large = np.array([place for place in large if tokens[place].lstrip(b"+-").isdigit()], dtype=np.intp)
-    before = np.searchsorted(np.flatnonzero(codes == NEWLINE), padded) if len(padded) else padded
-    return np.concatenate([before, large])
+    """Columns of whole numbers some of which are written as 01, or may be beyond 2^53; ``lines`` holds one on each."""
+    whole = np.flatnonzero(((values == np.rint(values)) | np.isnan(values)).all(axis=0))
+    if not len(whole):
+        return whole
+    codes = np.frombuffer(lines.replace(b" ", b""), dtype=np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(codes == NEWLINE) + 1]).reshape(values.shape)[:, whole]
+    padded = np.concatenate([codes, [NEWLINE] * 3])  # the last line may be empty
+    starts += np.isin(padded[starts], (PLUS, MINUS))
+    zeros = (padded[starts] == DIGITS[0]) & _is_digit(padded[starts + 1])
+    return whole[(zeros | (np.abs(values[:, whole]) >= LARGEST_EXACT)).any(axis=0)]
 
 
 def parse_plain(lines: bytes, count: int) -> Floats | None:
