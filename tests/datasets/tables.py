@@ -121,8 +121,9 @@ def write_excel(folder, X, y, names):
     book = openpyxl.Workbook()
     for row in [[*names, "label"], *([*row, label] for row, label in zip(X.tolist(), y.tolist(), strict=True))]:
         book.active.append(row)
-    book.save(folder / "table.xlsx")
-    return folder / "table.xlsx", "label"
+    with open(folder / "table", "wb") as file:
+        book.save(file)
+    return folder / "table", "label"
 
 
 def write_mat73(folder, X, y, names):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dsofs.arrays.memory import DOUBLE
 from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.readers.damage import told_as_damage
 from dsofs.datasets.readers.frame import Column, Frame, Note, column_frame
-from dsofs.datasets.readers.limits import refuse_bomb
+from dsofs.datasets.readers.limits import refuse_bomb, refuse_too_big
 from dsofs.datasets.readers.numbers import exact_texts, numbers_or_text
 from dsofs.datasets.readers.source import Source
 from dsofs.optional import require
@@ -19,17 +20,17 @@ from dsofs.optional import require
 
 def read(source: Source) -> Frame:
     openpyxl = require("openpyxl", "readers")
-    # Formulas give the values they were saved with; nothing is calculated.
     with told_as_damage("save it again", "it is cut short or no workbook"):
         with zipfile.ZipFile(source.path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         refuse_bomb(source.size, unpacked, "save it as CSV.")
-        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)
-        sheets = book.sheetnames
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # a declared size can be wrong, or a bomb
-        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-        book.close()
+        with source.open() as file:  # by its name openpyxl would refuse what is not called .xlsx
+            # Formulas give the values they were saved with; nothing is calculated.
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheets = book.sheetnames
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # a declared size can be wrong, or a bomb
+            rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
     return replace(_frame(rows), notes=_sheet_notes(sheets))
 
 
@@ -37,6 +38,7 @@ def _frame(rows: list[tuple[Any, ...]]) -> Frame:
     if len(rows) < 2:
         raise DamagedFileError("its first sheet needs a header and at least one row of data below it")
     width = max(map(len, rows))
+    refuse_too_big(DOUBLE * width * len(rows))  # one cell far to the right makes all rows as long
     padded = [(*row, *[None] * (width - len(row))) for row in rows]
     names = ["" if name is None else str(name).strip() for name in padded[0]]
     return column_frame("Excel", names, [_column(list(column)) for column in zip(*padded[1:], strict=True)])
