@@ -79,10 +79,11 @@ def write_valid(form, folder):
     return writers()[form](folder, *small_problem(n_samples=12, n_features=6))
 
 
-def outcomes(form, numbers):
+def outcomes(form, numbers, worker):
     """What came of reading each damaged file: number, outcome, message."""
-    with tempfile.TemporaryDirectory() as folder, Worker(form) as worker:
+    with tempfile.TemporaryDirectory() as folder:
         path, target = write_valid(form, Path(folder) / "valid")
+        worker.get_ready(path, target)
         for number in numbers:
             copy = Path(folder) / str(number) / path.name
             copy.parent.mkdir()
@@ -95,9 +96,8 @@ def outcomes(form, numbers):
 class Worker:
     """A process that reads files with little memory; another takes its place where it hangs or dies."""
 
-    def __init__(self, form):
-        self.form = form
-        self.process = None
+    def __init__(self):
+        self.process = self.valid = None
 
     def __enter__(self):
         return self
@@ -105,10 +105,23 @@ class Worker:
     def __exit__(self, *_):
         self._end()
 
+    def get_ready(self, path, target):
+        """Read a valid file, so that packages are loaded before memory is limited."""
+        self.valid = path, target
+        if self.process is None:
+            command = [sys.executable, "-m", "tests.datasets.mutations", "--worker"]
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        found, message = self._ask(path, target, limited=False)
+        if found != "read":
+            raise RuntimeError(f"A valid file could not be read: {message}")
+
     def read(self, path, target):
         if self.process is None:
-            self._start()
-        self.process.stdin.write(json.dumps([str(path), target]) + "\n")
+            self.get_ready(*self.valid)
+        return self._ask(path, target, limited=True)
+
+    def _ask(self, path, target, limited):
+        self.process.stdin.write(json.dumps([str(path), target, limited]) + "\n")
         self.process.stdin.flush()
         if not select.select([self.process.stdout], [], [], PATIENCE * SECONDS)[0]:
             self._end()
@@ -119,12 +132,6 @@ class Worker:
             return "death", "the process ended"
         return json.loads(answer)
 
-    def _start(self):
-        command = [sys.executable, "-m", "tests.datasets.mutations", "--worker", self.form]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if not self.process.stdout.readline():
-            raise RuntimeError(f"The valid file of {self.form} could not be read.")
-
     def _end(self):
         if self.process is not None:
             self.process.kill()
@@ -132,19 +139,24 @@ class Worker:
             self.process = None
 
 
-def work(form):
+def work():
     """Read each file that a line of stdin names, and answer with a line on stdout."""
     from dsofs.datasets.labelled import read_labelled
 
-    with tempfile.TemporaryDirectory() as folder:  # packages are loaded before memory is limited
-        read_labelled(*write_valid(form, Path(folder) / "valid"))
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + MEGABYTES * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    print("ready", flush=True)
     for line in sys.stdin:
-        path, target = json.loads(line)
+        path, target, limited = json.loads(line)
+        limit_memory(limited)
         print(json.dumps(attempt(read_labelled, path, target)), flush=True)
+
+
+def limit_memory(limited):
+    """Set a limit above what is in use, libraries among it; or lift it, where the next file is valid."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if not limited:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    elif soft == hard:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEGABYTES * 2**20, hard))
 
 
 def seconds_used():
@@ -175,20 +187,21 @@ def outcome(read, path, target):
 @click.command()
 @click.option("--count", default=200, show_default=True, help="Mutations of each format.")
 @click.option("--form", "forms", multiple=True, help="Only these formats.")
-@click.option("--worker", hidden=True)
+@click.option("--worker", is_flag=True, hidden=True)
 def main(count, forms, worker):
     if worker:
-        work(worker)
+        work()
         return
     print("| format | " + " | ".join(OUTCOMES) + " |")
     print("|---" * (1 + len(OUTCOMES)) + "|")
-    for form in forms or writers():
-        counts = Counter()
-        for number, found, message in outcomes(form, range(count)):
-            counts[found] += 1
-            if found not in ("read", "refused"):
-                print(f"{form}, mutation {number}: {found}: {message[:300]}", file=sys.stderr, flush=True)
-        print(f"| {form} | " + " | ".join(str(counts[kind]) for kind in OUTCOMES) + " |", flush=True)
+    with Worker() as reader:
+        for form in forms or writers():
+            counts = Counter()
+            for number, found, message in outcomes(form, range(count), reader):
+                counts[found] += 1
+                if found not in ("read", "refused"):
+                    print(f"{form}, mutation {number}: {found}: {message[:300]}", file=sys.stderr, flush=True)
+            print(f"| {form} | " + " | ".join(str(counts[kind]) for kind in OUTCOMES) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,24 @@ import sys
 
 import pytest
 
-from tests.datasets.mutations import outcomes, writers
+if sys.platform != "linux":
+    pytest.skip("memory is limited on Linux only", allow_module_level=True)
+
+from tests.datasets.mutations import Worker, outcomes, writers
 
 # Formats that are read in a process of their own take longer.
 APART = ("MATLAB", "HDF5", "AnnData,")
 FEW, MANY = 5, 40
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+@pytest.fixture(scope="module")
+def worker():
+    with Worker() as worker:
+        yield worker
+
+
 @pytest.mark.parametrize("form", writers())
-def test_damaged_files_are_read_or_refused(form):
+def test_damaged_files_are_read_or_refused(form, worker):
     count = FEW if form.startswith(APART) else MANY
-    bad = [found for found in outcomes(form, range(count)) if found[1] not in ("read", "refused")]
+    bad = [found for found in outcomes(form, range(count), worker) if found[1] not in ("read", "refused")]
     assert bad == []
