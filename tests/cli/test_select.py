@@ -170,7 +170,7 @@ def test_messages_go_to_stderr_and_into_the_summary(tmp_path):
 
 BROKEN = {
     "truncated": (lambda text: text[: len(text) * 2 // 3].encode(), "cut short"),
-    "delimiter": (lambda text: text.replace(",", "~").encode(), "only one was found: put commas"),
+    "delimiter": (lambda text: text.replace(",", "~").encode(), "line 2 has 1 cells: put commas"),
     "mixed": (
         lambda text: text.replace(text.split("\n")[3].split(",")[0], "oops", 1).encode(),
         "mixes numbers and text",

@@ -14,7 +14,16 @@ import numpy as np
 from dsofs.arrays.memory import DOUBLE
 from dsofs.arrays.types import Floats, Ints
 from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.readers.frame import Frame, Note
+from dsofs.datasets.readers.frame import Frame
+from dsofs.datasets.readers.header import (
+    COMMENTS,
+    check_nameless,
+    fitting_names,
+    has_header,
+    header_notes,
+    is_commented_header,
+    last_comment,
+)
 from dsofs.datasets.readers.limits import refuse_too_big
 from dsofs.datasets.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
 from dsofs.datasets.readers.source import Source
@@ -24,7 +33,6 @@ DELIMITERS = (b",", TAB, b";", b"|")
 BLANKS = b" "  # any run of blanks or tabs
 QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-COMMENTS = (b"#", b"sep=")  # before the header; the second tells spreadsheets the delimiter
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
 MOST_EXACT = 20  # columns written as 01 in a table of counters and labels; where there are more, it is a way to write
@@ -66,27 +74,26 @@ def read(source: Source) -> Frame:
     delimiter = sniff_delimiter(filled)
     first = [(count, line) for count, line in begin if line.strip() or delimiter == TAB]
     with source.open() as stream:
-        comment = _last_comment(stream)
-    if comment and _is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
+        comment = last_comment(stream)
+    if comment and is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
         first.insert(0, (0, comment))
     rows = [split(line, delimiter) for _, line in first]
-    header = _header(rows)
-    samples = first if header is None else first[1:]
+    header = tuple(decode(cell).strip() for cell in rows[0]) if has_header(rows) else None
+    samples = rows if header is None else rows[1:]
     if not samples:
         raise DamagedFileError("it holds a single line, a header without samples")
-    cells = rows[-len(samples)]
+    line = first[-len(samples)][0]
     layout = Layout(
-        n_columns=len(cells),
+        n_columns=len(samples[0]),
         delimiter=delimiter,
-        text=frozenset(index for index, cell in enumerate(cells) if number(cell) is None),
-        skip=samples[0][0] - 1,
+        text=frozenset(index for index, cell in enumerate(samples[0]) if number(cell) is None),
+        skip=line - 1,
     )
-    names = None if header is None else fitting_names(header, rows[1:], samples[0][0])
-    frame = read_body(source, layout, names)
-    if header is not None and len(header) < layout.n_columns:
+    frame = read_body(source, layout, None if header is None else fitting_names(header, samples, line))
+    if header is not None:
         check_nameless(frame, header)
     kind = "TSV" if delimiter == TAB else "CSV"
-    return replace(frame, format=kind, notes=_header_notes(frame.names))
+    return replace(frame, format=kind, notes=header_notes(frame.names))
 
 
 def read_body(source: Source, layout: Layout, names: tuple[str, ...] | None) -> Frame:
@@ -162,93 +169,6 @@ def decode(content: bytes) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DamagedFileError("it holds text that is not UTF-8: save it again with the encoding UTF-8") from error
-
-
-def _last_comment(stream: Iterable[bytes]) -> bytes:
-    """The last comment before the data, without its mark: in some files it is the header, as #SampleID."""
-    comment = b""
-    for line in stream:
-        if line.strip() and not line.startswith(COMMENTS):
-            break
-        comment = line.removeprefix(b"#").strip(b" \r\n") if line.startswith(b"#") else comment
-    return comment
-
-
-def _is_commented_header(names: list[bytes], cells: list[bytes]) -> bool:
-    """Whether a comment names the columns: a text for each, above a line that holds numbers."""
-    has_numbers = any(number(cell) is not None for cell in cells)
-    return len(names) == len(cells) > 1 and has_numbers and all(number(name) is None for name in names)
-
-
-def _header(rows: list[list[bytes]]) -> tuple[str, ...] | None:
-    """The names in the first row, or None if it is a sample."""
-    first, second = rows[0], rows[1] if len(rows) > 1 else None
-    if second is not None and not _is_header(first, second):
-        return None
-    return tuple(decode(cell).strip() for cell in first)
-
-
-def fitting_names(header: tuple[str, ...], rows: list[list[bytes]], line: int) -> tuple[str, ...]:
-    """A name for each column; refuses a header that does not fit the lines below it."""
-    n_columns = len(rows[0])
-    if len(header) == n_columns - 1:  # R leaves out the name of the column of row names
-        delimiters_at_the_end = all(not row[-1].strip() for row in rows)
-        return (*header, "") if delimiters_at_the_end else ("", *header)
-    if len(header) < n_columns or any(header[n_columns:]):
-        raise DamagedFileError(
-            f"its header has {len(header)} names, and line {line} has {n_columns} cells: which name belongs to which "
-            "column cannot be known. Correct the header, or that line"
-        )
-    return header[:n_columns]  # behind them there are delimiters alone
-
-
-def check_nameless(frame: Frame, header: tuple[str, ...]) -> None:
-    """Refuse a header one name short, unless the first column holds row names or the last one nothing at all."""
-    if frame.names == (*header, ""):
-        fits = frame.n_columns - 1 not in frame.text and np.isnan(frame.numbers[:, -1]).all()
-    else:
-        fits = 0 in frame.text or _count_samples(frame.numbers[:, 0])
-    if not fits:
-        raise DamagedFileError(
-            f"its header has {len(header)} names, and the lines below it {frame.n_columns} cells: the name of a column "
-            "is missing, and not that of row names. Correct the header"
-        )
-
-
-def _count_samples(values: Floats) -> bool:
-    """Whether they are whole numbers, another for each sample."""
-    return bool((values == np.rint(values)).all()) and len(np.unique(values)) == len(values)
-
-
-def _header_notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
-    if names is None:
-        return (Note("no header", "the first line is no header: columns are named by their position"),)
-    numbers = [name for name in names if (value := number(name.encode())) is not None and np.isfinite(value)]
-    if not numbers:
-        return ()
-    return (Note("numbers as names", f"the first line was taken for a header, though it holds {numbers[0]!r}"),)
-
-
-def _is_header(first: list[bytes], second: list[bytes]) -> bool:
-    """A header has text above numbers; or counts the columns, as frames without names are written.
-
-    Where it counts, one name may be a text, that of the label; and the first may be empty, that of the row names.
-    """
-    if len(second) == len(first) + 1:
-        return True
-    above, below = [number(cell) for cell in first], [number(cell) for cell in second]
-    if any(name is None and value is not None for name, value in zip(above, below, strict=False)):
-        return True
-    names = above if first[0].strip() else above[1:]
-    counted = [name for name in names if name is not None]
-    if not counted:
-        return True
-    counts_columns = counted in (_count(0, counted), _count(1, counted))
-    return counts_columns and len(first) > 2 and len(counted) > 1 and len(names) - len(counted) <= 1
-
-
-def _count(start: int, values: list[float]) -> list[float]:
-    return [float(value) for value in range(start, start + len(values))]
 
 
 def _read_once(source: Source, layout: Layout) -> tuple[Floats, dict[int, np.ndarray]]:
