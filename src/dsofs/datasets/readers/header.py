@@ -54,8 +54,8 @@ def last_comment(stream: Iterable[bytes]) -> bytes:
 
 def is_commented_header(names: list[bytes], cells: list[bytes]) -> bool:
     """Whether a comment names the columns: a text for each, above a line that holds numbers."""
-    has_numbers = any(number(cell) is not None for cell in cells)
-    return len(names) == len(cells) > 1 and has_numbers and all(not name or number(name) is None for name in names)
+    are_texts = all(not name or number(name) is None for name in names)
+    return len(names) == len(cells) > 1 and are_texts and any(number(cell) is not None for cell in cells)
 
 
 def fitting_names(header: tuple[str, ...], rows: list[list[bytes]], line: int) -> tuple[str, ...]:
@@ -80,8 +80,8 @@ def check_nameless(frame: Frame, header: tuple[str, ...]) -> None:
         fits = 0 in frame.text or _count_samples(frame.numbers[:, 0])
     if not fits:
         raise DamagedFileError(
-            f"its header has {len(header)} names, and the lines below it {frame.n_columns} cells, the first of which is "
-            "no row name: add the name that is missing to the header"
+            f"its header has {len(header)} names, and the lines below it {frame.n_columns} cells, of which the first "
+            "is no row name: add the name that is missing to the header"
         )
 
 
