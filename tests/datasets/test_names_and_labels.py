@@ -79,7 +79,7 @@ LARGE = ["9007199254740992", "9007199254740993"]  # 2^53 and the next, which no 
 @pytest.mark.parametrize("blank", ["", " "])
 def test_labels_that_are_equal_as_numbers_stay_apart(tmp_path, labels, blank):
     y = labels * 3
-    rows = [f"{index * 0.5},{blank}{label},{index % 2}" for index, label in enumerate(y)]
+    rows = [f"{index * 0.5},{blank}{label},{index // 3}" for index, label in enumerate(y)]
     (tmp_path / "a.csv").write_text("\n".join(["a,label,b", *rows]), encoding="utf-8")
     assert read_labelled(tmp_path / "a.csv", "label").y.tolist() == y
     table = read_labelled(tmp_path / "a.csv", "b", sample_groups="label")

@@ -12,7 +12,8 @@ from dsofs.arrays.types import Floats
 from dsofs.cli.output import csv_text, messages
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import FILE, split_names
-from dsofs.datasets.labelled import find_column, unique_names, values_of
+from dsofs.datasets.labelled import find_column, unique_names
+from dsofs.datasets.labelled.columns import as_written
 from dsofs.datasets.labelled.identifiers import as_text, is_named_like_id
 from dsofs.datasets.labelled.sample_ids import sample_ids
 from dsofs.datasets.readers import Frame, read_frame
@@ -62,7 +63,7 @@ def ids_of(frame: Frame, selection: Selection) -> Kept:
     names, known = unique_names(frame)[0], str(selection.data.get("sample_column"))
     found = sample_ids(frame, selection.target)
     if known in names:
-        ids = {known: values_of(frame, names.index(known))}
+        ids = {known: as_written(frame, names.index(known))}
     elif found is not None and (found.name is None or is_named_like_id(found.name)):
         ids = {found.name or SAMPLE: found.values}
     else:
@@ -79,7 +80,7 @@ def kept_columns(frame: Frame, wanted: list[str], present: list[str]) -> Kept:
             kept[name] = frame.labels[name]
         else:
             index = find_column(frame, name, "keep")
-            kept[names[index]] = values_of(frame, index)
+            kept[names[index]] = as_written(frame, index)
     return {name: values for name, values in kept.items() if name not in present}
 
 
