@@ -42,7 +42,7 @@ def test_the_files_say_what_examine_finds(table):
 def test_what_is_printed(table):
     result, out = select(table)
     assert "chosen again" in result.output
-    assert "held-out accuracy" in result.output
+    assert "Held-out accuracy" in result.output
     assert str(out / "report.html") in result.output.replace("\n", "")
 
 

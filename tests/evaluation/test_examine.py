@@ -7,9 +7,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from dsofs import METHODS, DSOSelector, ReliefFSelector
-from dsofs.evaluation.examine import Source, examine
+from dsofs.evaluation.examine import examine
 from dsofs.evaluation.findings import Findings
-from dsofs.evaluation.resampling import shuffle_labels
+from dsofs.evaluation.record import Source
+from dsofs.evaluation.relabelling import shuffle_labels
 from tests.problems import random_data
 
 FEW = {"n_resamples": 4, "n_permutations": 3}
@@ -134,7 +135,7 @@ def test_a_rare_class_is_in_every_training_part_of_shuffled_labels_too(rare):
 
 def test_many_sparse_samples(monkeypatch):
     """Beyond so many samples another classifier is used, which knows no sparse matrices."""
-    monkeypatch.setattr("dsofs.evaluation.resampling.SVM_SAMPLES", 20)
+    monkeypatch.setattr("dsofs.evaluation.linear_model.SVM_SAMPLES", 20)
     X, y = planted(n=30)
     found = examine(sparse.csr_array(X), y, METHODS["f_test"](3), **FEW)
     assert found.accuracy.all_features is not None

@@ -13,8 +13,9 @@ import pytest
 from dsofs import METHODS
 from dsofs.report import Findings, examine, render
 from dsofs.report.citation import PAPER, SOFTWARE
+from dsofs.report.feature_table import FEATURES_SHOWN
 from dsofs.report.html import VOID, label, tag
-from dsofs.report.sections import FEATURES_SHOWN, SECTIONS
+from dsofs.report.sections import SECTIONS
 from tests.report.examples import HOSTILE, LONG, hostile, ordinary
 
 SVG_ALONE = {"circle", "line", "rect", "path", "polyline", "polygon", "image"}

@@ -25,7 +25,7 @@ from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.report_options import ALL_CORES
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
-from dsofs.report.verdict import accuracy_words, headline
+from dsofs.report.verdict import in_words
 
 SHADES = " ░▒▓█"
 DIGITS_SHAPE = (8, 8)
@@ -97,7 +97,7 @@ def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> No
         )  # fmt: skip
     write_whole(out, render(findings))
     console.rule("[bold]A report to hand on")
-    console.print(Text(f"{headline(findings)}: {accuracy_words(findings)}."), soft_wrap=True)
+    console.print(Text(in_words(findings)), soft_wrap=True)
     console.print(Text(f"Written: {out.resolve()}"), soft_wrap=True)
 
 

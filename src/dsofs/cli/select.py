@@ -27,7 +27,8 @@ from dsofs.cli.table_options import read_given, table_options
 from dsofs.datasets.labelled import LabelledTable
 from dsofs.datasets.readers import Note
 from dsofs.report import Findings, render
-from dsofs.report.verdict import accuracy_words, headline
+from dsofs.report.grade import grade
+from dsofs.report.verdict import in_words, own_remarks
 from dsofs.selection import Selection
 from dsofs.selectors.dso_fit import AUTO
 from dsofs.stopwatch import Stopwatch
@@ -97,7 +98,7 @@ def main(out: Path, as_json: bool, **options: Any) -> None:
         findings = None
         if options["report"]:
             told = [sentence(note) for note in notes]
-            findings = examine_given(table, resampled(selector, settings), options, told, watch.laps, console)
+            findings = examine_given(table, selector, options, told, watch.laps, console)
             selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
             watch.lap("examining")
         files = contents(selection, findings)
@@ -126,11 +127,6 @@ def contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
     """The files to write, by name."""
     files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
     return files if findings is None else files | {REPORT: render(findings)}
-
-
-def resampled(selector: Any, settings: Settings) -> Any:
-    """The selector as resamples repeat it: folds that were made for all samples are made anew in each."""
-    return selector.set_params(cv=FOLDS) if settings.tune else selector
 
 
 def fit(table: LabelledTable, settings: Settings) -> tuple[Any, list[Note]]:
@@ -235,8 +231,12 @@ def figures(findings: Findings) -> dict[str, Any]:
     """The figures at the head of the report."""
     curve, test = findings.accuracy, findings.permutation
     return {
+        "grade": grade(findings).name.lower(),
         "accuracy": curve.at_k,
         "accuracy_deviation": curve.deviation_at_k,
+        "accuracy_of_all_features": curve.all_features,
+        "balanced_accuracy": None if findings.balanced is None else findings.balanced.mean,
+        "classes_not_tested": None if findings.balanced is None else findings.balanced.untested,
         "chance": curve.chance,
         "p_value": None if test is None else test.p_value,
         "stability": findings.stability.at_k,
@@ -255,5 +255,8 @@ def print_selection(selection: Selection, findings: Findings | None, paths: dict
     if len(selection.features) > PRINTED:
         console.print(f"and {len(selection.features) - PRINTED:,} more in selected.csv", highlight=False)
     if findings is not None:
-        console.print(Text(f"{headline(findings)}: {accuracy_words(findings)}."), soft_wrap=True)
+        console.print(Text(in_words(findings)), soft_wrap=True)
+        for remark in own_remarks(findings):
+            if remark.attention:
+                console.print(Text(printable(f"! {remark.sentence}")), soft_wrap=True)
     console.print(Text(f"Written: {', '.join(paths.values())}"), soft_wrap=True)

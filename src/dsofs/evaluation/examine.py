@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.evaluation import measures
-from dsofs.evaluation.findings import ClassCount, Convergence, Feature, Findings, Origin
+from dsofs.evaluation.any_selector import Choice, check_selector, choice_of
+from dsofs.evaluation.doubtful import suspects
+from dsofs.evaluation.findings import ClassCount, Feature, Findings
+from dsofs.evaluation.linear_model import dense
+from dsofs.evaluation.record import Source, convergence, finite, origin
 from dsofs.evaluation.resampling import (
     Labelled,
     Progress,
     Resample,
     Split,
-    classifier_name,
-    dense,
+    given_folds,
     random_splits,
     resample,
     shuffled_accuracies,
 )
-from dsofs.evaluation.results import environment
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
 from dsofs.stopwatch import Stopwatch
 from dsofs.validation import check_categorical, check_X_y
@@ -40,17 +38,6 @@ PERMUTATIONS = (49, 19)  # the second where the first would take longer than PER
 PERMUTATION_SECONDS = 60.0
 # Splits that each shuffled labelling is judged on: the smaller the data, the noisier one split is and the cheaper more.
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the data came from, for the record."""
-
-    name: str = "data"
-    sha256: str | None = None  # of the file; None: of the numbers themselves
-    command: str | None = None
-    warnings: tuple[str, ...] = ()  # of reading and selecting
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 def examine(
@@ -81,8 +68,11 @@ def examine(
     X : array, frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Classes.
-    selector : selector of this package
-        Fitted on (X, y), or not yet: then a copy of it is.
+    selector : selector of this package or of scikit-learn, or a Pipeline of such
+        Fitted on (X, y), or not yet: then a copy of it is. It needs ``fit`` and ``get_support``; the order of features
+        is that of its ``ranking_``, ``scores_``, or the weights of its ``estimator_``. Where there is none of these,
+        accuracy is measured with the features it chooses alone. The other steps of a pipeline must keep every column.
+        Folds given as ``cv`` index all samples: resamples make as many of their own.
     feature_names, sample_names : sequence of str, default=None
         None takes the names of the columns of a frame, else ``feature 0``, ...; ``0``, ... for samples.
     sample_groups : array-like of shape (n_samples,), default=None
@@ -110,24 +100,28 @@ def examine(
         Plain values; :func:`dsofs.report.render` makes a page of them.
     """
     source, watch = source or Source(), Stopwatch()
-    copy = clone(selector)
-    X, codes, classes = check_X_y(copy, X, y)
+    check_selector(selector)
+    folds = given_folds(selector)
+    checked = Examination()
+    X, codes, classes = check_X_y(checked, X, y)
     n_samples, n_features = X.shape
-    names = _names(feature_names, getattr(copy, "feature_names_in_", None), n_features, "feature")
+    names = _names(feature_names, getattr(checked, "feature_names_in_", None), n_features, "feature")
     samples = _names(sample_names, None, n_samples, "sample")
     data = Labelled(X, codes, classes, _groups(sample_groups, n_samples))
     _check_counts(n_resamples, n_permutations)
     _check_image(image_shape, image_order, n_features)
 
-    plain = _for_arrays(selector, copy, n_features)
-    fitted, told = _fit(selector, plain, data)
-    chosen = np.argsort(fitted.ranking_)[: int(fitted.get_support().sum())]
-    k = len(chosen)
-    grid = _grid(k, n_features, ks)
+    plain = _for_arrays(selector, checked, n_features)
+    fitted, warned = _fit(selector, plain, data)
+    choice = choice_of(fitted, n_features)
+    chosen, k = choice.order[: choice.n_chosen], choice.n_chosen
+    if not k:
+        raise ValueError("The 'selector' of examine chose no feature: there is nothing to examine.")
+    grid = _grid(k, choice.n_ordered, ks)
     watch.lap("selecting")
     splits = random_splits(data, n_resamples, seed)
     worker = _serial(plain)
-    runs = resample(data, worker, splits, grid, n_jobs=n_jobs, progress=progress)
+    runs = resample(data, worker, splits, grid, k, n_jobs=n_jobs, progress=progress)
     watch.lap("resampling")
     test = None
     if n_permutations != 0:
@@ -146,19 +140,40 @@ def examine(
         n_samples=n_samples,
         n_features=n_features,
         classes=[ClassCount(str(c), int(n)) for c, n in zip(classes, np.bincount(codes), strict=True)],
-        chosen=_features(fitted, chosen, columns, data, names, frequency),
+        chosen=_features(fitted, choice, columns, data, names, frequency),
         accuracy=measures.accuracy_curve(runs, data, grid, k),
+        balanced=measures.balanced_accuracy(runs, data, at_k),
         stability=measures.stability_curve(runs, grid, k, n_features),
         permutation=test,
         confusion=measures.confusion(runs, data, at_k).tolist(),
         view=sample_view(data, runs[0], k),
         heat_map=heat_map(columns, data),
-        suspects=measures.suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
-        convergence=_convergence(fitted),
+        suspects=suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
+        convergence=convergence(fitted),
         image=None if image_shape is None else mean_image(X, image_shape, image_order, chosen),
-        warnings=[*source.warnings, *told],
-        origin=_origin(source, selector, data, splits, seed, watch),
+        warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
+        origin=origin(source, selector, data, splits, seed, watch),
     )
+
+
+class Examination(BaseEstimator):  # type: ignore[misc]
+    """Whose data are checked."""
+
+
+def _limits(selector: Any, folds: dict[str, int], choice: Choice) -> list[str]:
+    """What the selector does not allow to measure as for others."""
+    found = []
+    for name, number in folds.items():
+        found.append(
+            f"The folds given as {name!r} are folds of all samples: each resample makes {number} of its own, within "
+            "the samples it learns from."
+        )
+    if not choice.n_ordered:
+        found.append(
+            f"{type(selector).__name__} says which features it keeps, but not which of them are better: they stand in "
+            "the order of the columns, and accuracy is measured for its own choice only."
+        )
+    return found
 
 
 def _for_arrays(selector: Any, checked: Any, n_features: int) -> Any:
@@ -213,12 +228,15 @@ def _check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> 
         raise ValueError(f"The 'image_order' of examine must be 'C' or 'F'. Got {order!r} instead.")
 
 
-def _grid(k: int, n_features: int, ks: Sequence[int] | None) -> list[int]:
-    """Numbers of features to measure, k among them; by default up to three times k, and at least to 30."""
+def _grid(k: int, n_ordered: int, ks: Sequence[int] | None) -> list[int]:
+    """Numbers of features to measure, k among them; by default up to three times k, and at least to 30.
+
+    As far as the features are in an order.
+    """
     wanted = [number for number in GRID if number <= max(3 * k, 30)] if ks is None else [int(number) for number in ks]
     if min(wanted, default=1) < 1:
         raise ValueError(f"The 'ks' of examine must be at least 1. Got {min(wanted)} instead.")
-    return sorted({min(number, n_features) for number in [*wanted, k]})
+    return sorted({k, *(min(number, n_ordered) for number in wanted if n_ordered)})
 
 
 def _fit(selector: Any, plain: Any, data: Labelled) -> tuple[Any, list[str]]:
@@ -230,10 +248,6 @@ def _fit(selector: Any, plain: Any, data: Labelled) -> tuple[Any, list[str]]:
             warnings.simplefilter("always")
             fitted = clone(plain).fit(data.X, data.classes[data.codes])
         return fitted, [str(warning.message) for warning in caught]
-    if len(selector.ranking_) != data.X.shape[1]:
-        raise ValueError(
-            f"The 'selector' of examine was fitted on {len(selector.ranking_)} features, and X has {data.X.shape[1]}."
-        )
     return selector, []
 
 
@@ -250,8 +264,9 @@ def _affordable(runs: Sequence[Resample], n_jobs: int | None) -> int:
 
 
 def _features(
-    fitted: Any, chosen: Ints, columns: np.ndarray, data: Labelled, names: list[str], frequency: np.ndarray
+    fitted: Any, choice: Choice, columns: np.ndarray, data: Labelled, names: list[str], frequency: np.ndarray
 ) -> list[Feature]:
+    coef = getattr(fitted, "coef_", None)
     quantiles = class_quantiles(columns, data)
     profile = class_means(standardise(columns, columns), data)
     return [
@@ -259,71 +274,11 @@ def _features(
             name=names[index],
             index=int(index),
             rank=rank,
-            score=float(fitted.scores_[index]),
+            score=finite(choice.scores[index], 17),
+            has_weight=None if coef is None else bool(np.any(coef[..., index] != 0)),
             frequency=float(frequency[rank - 1]),
             quantiles=[rounded(row) for row in quantiles[rank - 1]],
             profile=rounded(profile[rank - 1]),
         )
-        for rank, index in enumerate(chosen, 1)
+        for rank, index in enumerate(choice.order[: choice.n_chosen], 1)
     ]
-
-
-def _convergence(fitted: Any) -> Convergence | None:
-    """Of methods that keep a history."""
-    history = getattr(fitted, "history_", None)
-    if history is None:
-        return None
-    certified = np.isfinite(fitted.duality_gap_)
-    value = fitted.duality_gap_ if certified else fitted.stationarity_
-    return Convergence(
-        status=fitted.status_,
-        certificate="duality gap" if certified else "stationarity",
-        value=_finite(value),
-        n_rows=int(np.count_nonzero(np.any(fitted.coef_ != 0, axis=0))),
-        objective=rounded(history["objective"]),
-        gap=[_finite(gap) for gap in history["gap"]],
-        active=[int(rows) for rows in history["active"]],
-    )
-
-
-def _finite(value: float) -> float | None:
-    return float(f"{value:.4g}") if np.isfinite(value) else None
-
-
-def _origin(
-    source: Source, selector: Any, data: Labelled, splits: Sequence[Split], seed: int, watch: Stopwatch
-) -> Origin:
-    parameters = {name: _plain(value) for name, value in selector.get_params(deep=False).items()}
-    sha256 = source.sha256 or data_hash(data)
-    watch.lap("describing")
-    stages = [*source.seconds, *(stage for stage in watch.laps if stage not in source.seconds)]
-    return Origin(
-        data=source.name,
-        sha256=sha256,
-        command=source.command,
-        method=type(selector).__name__,
-        parameters=parameters,
-        seed=seed,
-        n_resamples=len(splits),
-        classifier=classifier_name(len(splits[0][0])),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=environment(),
-        seconds={stage: source.seconds.get(stage, 0.0) + watch.laps.get(stage, 0.0) for stage in stages},
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON holds it; what it cannot hold, in words."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") and len(value) > 20 else str(value)
-
-
-def data_hash(data: Labelled) -> str:
-    """SHA-256 of the numbers and class codes as they were examined."""
-    digest = hashlib.sha256()
-    X = data.X.tocsr() if sparse.issparse(data.X) else data.X
-    for part in (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,):
-        digest.update(np.ascontiguousarray(part).data)
-    digest.update(np.ascontiguousarray(data.codes).data)
-    return digest.hexdigest()

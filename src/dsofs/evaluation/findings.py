@@ -8,7 +8,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-SCHEMA = 1  # raised when a field changes its meaning
+SCHEMA = 2  # raised when a field changes its meaning
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of a feature within each class
 
@@ -28,7 +28,8 @@ class Feature:
     name: str
     index: int  # its column in X
     rank: int
-    score: float
+    score: float | None  # higher is better; None if the selector gives none
+    has_weight: bool | None  # in the selector's own linear model; None if it has none
     frequency: float  # share of the resamples in which it was chosen
     quantiles: list[list[float]]  # per class, at QUANTILES, in the units of X
     profile: list[float]  # per class, its mean in standard deviations from the mean of all samples
@@ -43,7 +44,6 @@ class AccuracyCurve:
     deviation: list[float]  # standard deviation over the resamples
     standard_error: list[float]  # corrected for samples that the resamples share
     k: int  # the number chosen by the user
-    best_k: int
     one_se_k: int  # the fewest features within one standard error of the best
     chance: float  # always guessing the largest class
     all_features: float | None  # the accuracy of the same model on all features; None if it was not measured
@@ -55,6 +55,22 @@ class AccuracyCurve:
     @property
     def deviation_at_k(self) -> float:
         return self.deviation[self.ks.index(self.k)]
+
+    @property
+    def best_k(self) -> int:
+        """Where the curve is highest: not saved, since that accuracy was picked by the resamples that measured it."""
+        return self.ks[self.mean.index(max(self.mean))]
+
+
+@dataclass(frozen=True)
+class BalancedAccuracy:
+    """Held-out accuracy in which every class counts alike, over the classes that were ever held out."""
+
+    mean: float
+    standard_error: float  # corrected for shared samples, and no less than that of predictions by chance
+    chance: float  # 1 / n_tested
+    n_tested: int
+    untested: list[str]  # classes that were never held out
 
 
 @dataclass(frozen=True)
@@ -80,11 +96,17 @@ class PermutationTest:
     shuffled: list[float]
     n_splits: int
     n_as_good: int  # shuffled labellings that did as well
+    smallest: float  # p-value that all labellings of these samples, or groups of them, allow
 
     @property
     def p_value(self) -> float:
         """The true labelling counts as one of the shuffled ones, so that it is never 0."""
         return (1 + self.n_as_good) / (1 + len(self.shuffled))
+
+    @property
+    def smallest_of_shuffles(self) -> float:
+        """The smallest p-value that so many shuffles allow."""
+        return 1 / (1 + len(self.shuffled))
 
 
 @dataclass(frozen=True)
@@ -112,12 +134,12 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A sample whose label the others contradict, or that belongs to a proof that classes cannot be separated."""
+    """A sample too far on the side of another class, or part of a proof that classes cannot be separated."""
 
     sample: str
     label: str
     predicted: str | None  # most often, where it was held out
-    wrong: int
+    wrong: int  # how often it was predicted as another class
     held_out: int  # how often it was
     in_conflict: bool
 
@@ -170,6 +192,7 @@ class Findings:
     classes: list[ClassCount]
     chosen: list[Feature]
     accuracy: AccuracyCurve
+    balanced: BalancedAccuracy | None  # None if fewer than two classes were ever held out
     stability: StabilityCurve
     permutation: PermutationTest | None
     confusion: list[list[int]]  # true class x predicted class, held-out samples of all resamples

@@ -1,4 +1,4 @@
-"""What the resamples tell: accuracy, stability, confusions, and samples whose labels look wrong."""
+"""What the resamples show: accuracy, stability, confusions, and what shuffled labels reach."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
-from dsofs.evaluation.findings import AccuracyCurve, PermutationTest, StabilityCurve, Suspect
+from dsofs.arrays.types import Floats, Ints
+from dsofs.evaluation.findings import AccuracyCurve, BalancedAccuracy, PermutationTest, StabilityCurve
+from dsofs.evaluation.relabelling import smallest_p
 from dsofs.evaluation.resampling import Labelled, Resample
-from dsofs.evaluation.significance import resampled_error
+from dsofs.evaluation.significance import error_by_chance, resampled_error
 from dsofs.evaluation.stability import stability
 
-SUSPECT_SHARE, SUSPECT_TIMES = 0.75, 3  # predicted wrongly in this share of the resamples, held out in so many
 ROUNDING = 1e-12  # accuracies are means of whole numbers: closer than this they are equal
 
 
@@ -20,7 +20,6 @@ def accuracy_curve(runs: Sequence[Resample], data: Labelled, ks: list[int], k: i
     hits = np.array([np.mean(run.predicted == data.codes[run.test], axis=1) for run in runs])
     mean, deviation = hits.mean(axis=0), hits.std(axis=0, ddof=1)
     error = corrected_error(deviation, runs)
-    best = int(mean.argmax())
     by_all = [np.mean(run.predicted_by_all == data.codes[run.test]) for run in runs if run.predicted_by_all is not None]
     return AccuracyCurve(
         ks=ks,
@@ -28,8 +27,7 @@ def accuracy_curve(runs: Sequence[Resample], data: Labelled, ks: list[int], k: i
         deviation=deviation.tolist(),
         standard_error=error.tolist(),
         k=k,
-        best_k=ks[best],
-        one_se_k=ks[int(np.argmax(mean >= mean[best] - error[best]))],
+        one_se_k=ks[int(np.argmax(mean >= mean.max() - error[mean.argmax()]))],
         chance=float(np.bincount(data.codes).max() / len(data.codes)),
         all_features=float(np.mean(by_all)) if by_all else None,
     )
@@ -42,12 +40,12 @@ def corrected_error(deviation: Floats, runs: Sequence[Resample]) -> Floats:
 
 
 def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:
-    """Of every feature: the share of the resamples in which it was among the k best."""
-    return np.bincount(np.concatenate([run.order[:k] for run in runs]), minlength=n_features) / len(runs)
+    """Of every feature: the share of the resamples in which it was chosen."""
+    return np.bincount(np.concatenate([run.best(k, k) for run in runs]), minlength=n_features) / len(runs)
 
 
 def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, n_features: int) -> StabilityCurve:
-    found = [stability([run.order[:number] for run in runs], n_features) for number in ks]
+    found = [stability([run.best(number, k) for run in runs], n_features) for number in ks]
     index, low, high = ([_known(getattr(each, part)) for each in found] for part in ("index", "low", "high"))
     return StabilityCurve(ks, index, low, high, k)
 
@@ -64,40 +62,46 @@ def confusion(runs: Sequence[Resample], data: Labelled, position: int) -> Ints:
     return np.bincount(np.concatenate(pairs), minlength=n * n).reshape(n, n)
 
 
-def suspects(
-    runs: Sequence[Resample], data: Labelled, position: int, names: Sequence[str], conflicts: AnyArray
-) -> list[Suspect]:
-    """Samples that the others mostly predict as another class, and those in a proof of non-separability.
+def balanced_accuracy(runs: Sequence[Resample], data: Labelled, position: int) -> BalancedAccuracy | None:
+    """The mean share of right predictions over the t classes that were ever held out; None if t < 2.
 
-    The most often wrong come first.
+    Its standard error is that of resamples that share samples, and at least that of guesses, one for each sample (or
+    group) that was held out.
     """
-    n_samples, n_classes = len(data.codes), len(data.classes)
-    votes = np.zeros((n_samples, n_classes), dtype=int)
-    for run in runs:
-        votes[run.test, run.predicted[position]] += 1
-    held_out = votes.sum(axis=1)
-    wrong = held_out - votes[np.arange(n_samples), data.codes]
-    in_conflict = np.zeros(n_samples, dtype=bool)
-    in_conflict[np.asarray(conflicts, dtype=int)] = True
-    doubtful = (wrong >= SUSPECT_SHARE * held_out) & (held_out >= SUSPECT_TIMES)
-    share = wrong / np.maximum(held_out, 1)
-    order = np.lexsort((-wrong, -share))
-    return [
-        Suspect(
-            sample=names[row],
-            label=str(data.classes[data.codes[row]]),
-            predicted=str(data.classes[votes[row].argmax()]) if held_out[row] else None,
-            wrong=int(wrong[row]),
-            held_out=int(held_out[row]),
-            in_conflict=bool(in_conflict[row]),
-        )
-        for row in order
-        if doubtful[row] or in_conflict[row]
-    ]
+    shares = np.array([_right_shares(run.predicted[position], data.codes[run.test], len(data.classes)) for run in runs])
+    table = confusion(runs, data, position)
+    tested = np.flatnonzero(table.sum(axis=1))
+    t = len(tested)
+    if t < 2:
+        return None
+    recall = table.diagonal()[tested] / table[tested].sum(axis=1)
+    by_chance = error_by_chance(_units_held_out(runs, data)[tested])
+    over_resamples = corrected_error(np.nanmean(shares, axis=1).std(ddof=1), runs)
+    return BalancedAccuracy(
+        mean=float(recall.mean()),
+        standard_error=max(float(over_resamples), by_chance),
+        chance=1 / t,
+        n_tested=t,
+        untested=[str(name) for code, name in enumerate(data.classes) if code not in tested],
+    )
+
+
+def _right_shares(predicted: Ints, codes: Ints, n_classes: int) -> Floats:
+    """Of each class; NaN if it was not held out."""
+    held_out = np.bincount(codes, minlength=n_classes)
+    right = np.bincount(codes[predicted == codes], minlength=n_classes)
+    return np.divide(right, held_out, out=np.full(n_classes, np.nan), where=held_out > 0)
+
+
+def _units_held_out(runs: Sequence[Resample], data: Labelled) -> Ints:
+    """Of each class: the samples that were ever held out, or the groups of them."""
+    rows = np.unique(np.concatenate([run.test for run in runs]))
+    units = rows if data.groups is None else data.groups[rows]
+    return np.bincount(np.unique(np.stack([data.codes[rows], units]), axis=1)[0], minlength=len(data.classes))
 
 
 def permutation_test(runs: Sequence[Resample], data: Labelled, position: int, shuffled: list[float]) -> PermutationTest:
     """How often shuffled labels did as well as the true ones on the same splits."""
     observed = float(np.mean([np.mean(run.predicted[position] == data.codes[run.test]) for run in runs]))
     as_good = sum(accuracy >= observed - ROUNDING for accuracy in shuffled)
-    return PermutationTest(observed, shuffled, len(runs), as_good)
+    return PermutationTest(observed, shuffled, len(runs), as_good, smallest_p(data.codes, data.groups))

@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.evaluation.any_selector import choice_of
+from dsofs.evaluation.linear_model import LinearModel, dense
+from dsofs.evaluation.relabelling import shuffle_labels
 from dsofs.evaluation.samples import Samples
-from dsofs.evaluation.splits import train_test
+from dsofs.evaluation.splits import folds, train_test
 
 Split = tuple[Ints, Ints]  # rows to learn from, rows held out
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
 
-SVM_SAMPLES = 5_000  # the work of a kernel SVM grows with the square of the samples
 ALL_FEATURES_ENTRIES = 20_000_000  # of a training part; on more, the model on all features is not worth its time
 
 
@@ -38,7 +35,7 @@ class Labelled:
     X: AnyArray
     codes: Ints
     classes: np.ndarray
-    groups: np.ndarray | None = None
+    groups: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -48,9 +45,15 @@ class Resample:
     train: Ints
     test: Ints
     order: Ints  # features, best first, as many as the largest number asked for
+    n_chosen: int  # by the selector itself, which may choose more of them here and fewer there
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
+    margins: Floats  # of the held-out samples, means over the numbers of features; NaN for classes not learnt
     predicted_by_all: Ints | None  # by the same model on all features
     seconds: float  # of processor time, which other programs do not change
+
+    def best(self, number: int, k: int) -> Ints:
+        """The best features, ``number`` of them; where that is k, those that the selector chose itself."""
+        return self.order[: self.n_chosen if number == k else number]
 
 
 def random_splits(data: Labelled, n: int, seed: int) -> list[Split]:
@@ -69,46 +72,61 @@ def resample(
     selector: Any,
     splits: Sequence[Split],
     ks: Sequence[int],
+    k: int,
     *,
     n_jobs: int | None,
     progress: Progress | None,
 ) -> list[Resample]:
     affordable = len(splits[0][0]) * data.X.shape[1] <= ALL_FEATURES_ENTRIES
-    jobs = (delayed(run_split)(data, selector, split, ks, also_all=affordable) for split in splits)
+    jobs = (delayed(run_split)(data, selector, split, ks, k, also_all=affordable) for split in splits)
     return list(_follow(jobs, len(splits), "resamples", n_jobs, progress))
 
 
-def run_split(data: Labelled, selector: Any, split: Split, ks: Sequence[int], *, also_all: bool = False) -> Resample:
-    """Select on the training part, then fit and predict with each number of features."""
+def run_split(
+    data: Labelled, selector: Any, split: Split, ks: Sequence[int], k: int, *, also_all: bool = False
+) -> Resample:
+    """Select on the training part, then fit and predict with each number of features; k is the selector's own."""
     clock = time.process_time()
     train, test = split
     X_train, X_test, codes = data.X[train], data.X[test], data.codes[train]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples gives the same ones, once
-        fitted = clone(selector).fit(X_train, data.classes[codes])
-        order = np.argsort(fitted.ranking_)[: max(ks)]
-        predicted = [predict(dense(X_train[:, top]), codes, dense(X_test[:, top])) for top in (order[:k] for k in ks)]
-        by_all = predict(X_train, codes, X_test) if also_all else None
-    return Resample(train, test, order, np.array(predicted), by_all, time.process_time() - clock)
+        fitted = with_own_folds(selector, data, train).fit(X_train, data.classes[codes])
+        choice = choice_of(fitted, data.X.shape[1])
+        predicted, margins = [], []
+        for number in ks:
+            top = choice.order[: choice.n_chosen if number == k else number]
+            model, held_out = LinearModel(dense(X_train[:, top]), codes), dense(X_test[:, top])
+            predicted.append(model.predict(held_out))
+            margins.append(model.margins(held_out, data.codes[test]))
+        by_all = LinearModel(X_train, codes).predict(X_test) if also_all else None
+    order = choice.order[: max(*ks, choice.n_chosen)]
+    seconds = time.process_time() - clock
+    return Resample(train, test, order, choice.n_chosen, np.array(predicted), np.mean(margins, axis=0), by_all, seconds)
 
 
-def classifier_name(n_train: int) -> str:
-    return "linear SVM (C = 1)" if n_train <= SVM_SAMPLES else "linear discriminant analysis with shrinkage"
+def given_folds(selector: Any) -> dict[str, int]:
+    """Parameters of the selector, or of its steps, that hold folds of all samples: their names and numbers of folds."""
+    found = {}
+    for name, value in selector.get_params().items():
+        if name.split("__")[-1] == "cv" and isinstance(value, Iterable) and not hasattr(value, "split"):
+            if not isinstance(value, Sized):
+                raise ValueError(
+                    f"The {name!r} parameter of the 'selector' of examine must be an int, a splitter or a list of "
+                    f"folds. Got {value!r}, which can be read only once."
+                )
+            found[name] = len(value)
+    return found
 
 
-def predict(X_train: AnyArray, codes: Ints, X_test: AnyArray) -> Ints:
-    """Class codes of the held-out samples by a linear model on standardised features."""
-    few = len(codes) <= SVM_SAMPLES
-    if not few:
-        X_train, X_test = dense(X_train), dense(X_test)  # discriminant analysis knows no other
-    model = SVC(kernel="linear") if few else LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    scaler = StandardScaler(with_mean=not sparse.issparse(X_train))
-    return np.asarray(make_pipeline(scaler, model).fit(X_train, codes).predict(X_test), dtype=np.intp)
-
-
-def dense(X: AnyArray) -> Floats:
-    """A few columns of X as a plain array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+def with_own_folds(selector: Any, data: Labelled, train: Ints) -> Any:
+    """A copy for the samples in ``train``: folds of all samples give way to as many folds of these."""
+    parameters = {}
+    for name, number in given_folds(selector).items():
+        groups = None if data.groups is None else data.groups[train]
+        samples = Samples(np.empty((len(train), 0)), data.codes[train], groups)
+        parameters[name] = folds(samples, number, stratified=True, seed=0)
+    return clone(selector).set_params(**parameters)
 
 
 def shuffled_accuracies(
@@ -131,26 +149,8 @@ def shuffled_accuracies(
 
 def _mean_accuracy(data: Labelled, selector: Any, n_splits: int, k: int, seed: int) -> float:
     """Of k features, over random splits."""
-    runs = [run_split(data, selector, split, [k]) for split in random_splits(data, n_splits, seed)]
+    runs = [run_split(data, selector, split, [k], k) for split in random_splits(data, n_splits, seed)]
     return float(np.mean([np.mean(run.predicted[0] == data.codes[run.test]) for run in runs]))
-
-
-def shuffle_labels(codes: Ints, groups: np.ndarray | None, rng: np.random.Generator) -> Ints:
-    """Labels shuffled as far as samples are exchangeable.
-
-    Groups whose samples all share a label swap it as a whole; otherwise labels are shuffled within each group.
-    """
-    if groups is None:
-        return rng.permutation(codes)
-    members = np.unique(groups, return_inverse=True)[1]
-    first = codes[np.unique(members, return_index=True)[1]]
-    if (codes == first[members]).all():
-        return rng.permutation(first)[members]
-    shuffled = codes.copy()
-    for group in range(members.max() + 1):
-        rows = np.flatnonzero(members == group)
-        shuffled[rows] = rng.permutation(codes[rows])
-    return shuffled
 
 
 def _follow(jobs: Any, total: int, stage: str, n_jobs: int | None, progress: Progress | None) -> Iterator[Any]:

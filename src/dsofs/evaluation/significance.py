@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, t, wilcoxon
 
-from dsofs.arrays.types import Floats
+from dsofs.arrays.types import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,17 @@ def mean_ranks(scores: Floats, *, level: float = 0.05) -> Ranks:
 def resampled_error(deviation: Floats, n_splits: int, ratio: float) -> Floats:
     """Standard error of a mean over splits that share samples; ``ratio`` is test samples over training samples."""
     return deviation * np.sqrt(1 / n_splits + ratio)
+
+
+def error_by_chance(units: Ints) -> float:
+    """Standard error of the balanced accuracy of guesses, one for each of the u_j samples (or groups) of t classes::
+
+        sqrt( 1/t (1 - 1/t) sum_j 1/u_j ) / t
+
+    Splits of the same samples cannot know it better, however many they are.
+    """
+    t = len(units)
+    return float(np.sqrt((1 / t) * (1 - 1 / t) * np.sum(1 / units)) / t)
 
 
 def resampled_p(differences: Floats, ratio: float) -> float:

@@ -9,7 +9,8 @@ from scipy import linalg
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.evaluation.findings import QUANTILES, HeatMap, Image, View
-from dsofs.evaluation.resampling import Labelled, Resample, dense
+from dsofs.evaluation.linear_model import dense
+from dsofs.evaluation.resampling import Labelled, Resample
 
 SAMPLES_DRAWN = 1_000  # in the view of samples
 COLUMNS_DRAWN = 600  # samples in the heat map
@@ -73,7 +74,7 @@ def discriminant_axes(Z: Floats, codes: Ints) -> Floats:
 
 def sample_view(data: Labelled, resample: Resample, k: int) -> View:
     """Features chosen and axes fitted on the training part of a resample; all samples placed on them."""
-    codes, chosen = data.codes, dense(data.X[:, resample.order[:k]])
+    codes, chosen = data.codes, dense(data.X[:, resample.order[: resample.n_chosen or k]])
     Z = standardise(chosen, chosen[resample.train])
     axes = discriminant_axes(Z[resample.train], codes[resample.train])
     x, y = (Z @ axes).T

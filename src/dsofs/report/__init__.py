@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.examine import Source, examine
+from dsofs.evaluation.examine import examine
 from dsofs.evaluation.findings import Findings
+from dsofs.evaluation.record import Source
 from dsofs.report.compared import render_comparison
 from dsofs.report.page import render, summary
 from dsofs.report.plots import (

@@ -9,8 +9,9 @@ from importlib.resources import files
 
 from dsofs.evaluation.findings import Findings
 from dsofs.report.html import Markup, join, label, shorten, tag
+from dsofs.report.scores import score_words
 from dsofs.report.sections import SECTIONS, answer
-from dsofs.report.verdict import accuracy_words, headline
+from dsofs.report.verdict import accuracy_words, capitalised, headline
 
 TOP_FEATURES = 10  # in a notebook
 
@@ -66,7 +67,7 @@ def _contents(sections: list[Markup]) -> Markup:
 def summary(findings: Findings) -> str:
     """What a notebook shows: the answer and the best features."""
     rows = [
-        tag("tr", [tag("td", cell) for cell in (str(feature.rank), label(feature.name), f"{feature.score:.3g}",
+        tag("tr", [tag("td", cell) for cell in (str(feature.rank), label(feature.name), score_words(feature.score),
                                                 f"{feature.frequency:.0%}")])
         for feature in findings.chosen[:TOP_FEATURES]
     ]  # fmt: skip
@@ -74,7 +75,7 @@ def summary(findings: Findings) -> str:
     more = len(findings.chosen) - len(rows)
     return tag(
         "div",
-        tag("p", tag("strong", headline(findings)), ": ", accuracy_words(findings), "."),
+        tag("p", tag("strong", headline(findings)), ". ", capitalised(accuracy_words(findings)), "."),
         tag("table", tag("thead", head), tag("tbody", rows)),
         tag("p", f"and {more} more") if more > 0 else None,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
+from dsofs.evaluation.findings import Findings
 from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.svg import mark, picture
@@ -48,9 +50,12 @@ def figure(drawn: Markup, caption: str) -> Markup:
     return tag("figure", tag("div", drawn, class_="scroll"), tag("figcaption", caption))
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]], class_: str) -> Markup:
+def table(
+    headings: Sequence[str], rows: Sequence[Sequence[object]], class_: str, row_classes: Sequence[str | None] = ()
+) -> Markup:
     head = tag("thead", tag("tr", [tag("th", heading, scope="col") for heading in headings]))
-    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
+    lines = zip_longest(rows, row_classes)
+    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row], class_=kind) for row, kind in lines])
     return tag("div", tag("table", head, body, class_=class_), class_="scroll")
 
 
@@ -70,3 +75,11 @@ def legend(entries: Sequence[tuple[str, str]], of: str) -> Markup:
         for code, (name, note) in enumerate(entries)
     ]  # fmt: skip
     return tag("ul", items, class_="legend", aria_label=of)
+
+
+def class_legend(findings: Findings) -> Markup:
+    return legend([(entry.name, f" ({entry.n_samples:,})") for entry in findings.classes], "classes")
+
+
+def class_names(findings: Findings) -> list[str]:
+    return [entry.name for entry in findings.classes]

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from dsofs.evaluation.findings import Feature, Findings
+from dsofs.evaluation.findings import Findings, PermutationTest
+from dsofs.report.feature_table import features
+from dsofs.report.grade import grade, too_few_labellings
 from dsofs.report.html import Markup, label, tag
-from dsofs.report.parts import CLASS_NAME, answer_first, cite, facts, figure, legend, section, table
+from dsofs.report.parts import CLASS_NAME, answer_first, cite, class_legend, class_names, facts, figure, section, table
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.convergence import convergence_picture
 from dsofs.report.pictures.curves import accuracy_picture, stability_picture
-from dsofs.report.pictures.distribution import distribution_picture
 from dsofs.report.pictures.heatmap import heatmap_picture
 from dsofs.report.pictures.permutation import permutation_picture
 from dsofs.report.pictures.pixels import pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
-from dsofs.report.svg import N_COLOURS
-from dsofs.report.verdict import accuracy_words, balanced_accuracy, headline, looks_like_chance, remarks
+from dsofs.report.verdict import accuracy_words, capitalised, headline, looks_like_chance, p_words, remarks
 
-FEATURES_SHOWN = 50
 SUSPECTS_SHOWN = 25
+ADVISED = (
+    " Advised are the fewest features within one standard error of the best, corrected for samples that resamples "
+    "share (Nadeau and Bengio)."
+)
 IN_LEGEND = 20  # classes; more are named in the picture itself
 
 
@@ -28,67 +30,45 @@ def answer(findings: Findings) -> Markup:
     """The headline, the figures, and what they mean."""
     data = findings.origin.data, findings.n_samples, findings.n_features, len(findings.classes)
     return answer_first(
-        data, headline(findings), [accuracy_words(findings).capitalize(), "."], _tiles(findings), remarks(findings)
+        data,
+        headline(findings),
+        [capitalised(accuracy_words(findings)), ". ", grade(findings).meaning],
+        _tiles(findings),
+        remarks(findings),
     )
 
 
 def _tiles(findings: Findings) -> Iterable[tuple[str, str, str]]:
     curve, index, test = findings.accuracy, findings.stability.at_k, findings.permutation
     yield "held-out accuracy", f"{curve.at_k:.1%}", f"± {100 * curve.deviation_at_k:.1f} over {_resamples(findings)}"
-    yield "balanced accuracy", f"{balanced_accuracy(findings):.1%}", "every class counts alike"
+    if curve.all_features is not None:
+        yield "with all features", f"{curve.all_features:.1%}", f"{findings.n_features:,}, no selection"
+    if (balanced := findings.balanced) is not None:
+        over = f"over {balanced.n_tested} of {len(findings.classes)} classes: the others were never held out"
+        yield "balanced accuracy", f"{balanced.mean:.1%}", over if balanced.untested else "every class counts alike"
     yield "chance", f"{curve.chance:.1%}", "always the largest class"
     if test is not None:
-        yield "p-value", f"{test.p_value:.2g}", f"{len(test.shuffled)} shuffled labellings"
+        yield "p-value", f"{test.p_value:.2g}", _shuffles(test)
     if index is not None:
         yield "stability", f"{index:.2f}", "1: always the same features"
-    yield "features advised", f"{curve.one_se_k}", "one-standard-error rule"
+    if _advised(findings):
+        yield "features advised", f"{curve.one_se_k}", "one-standard-error rule"
+
+
+def _advised(findings: Findings) -> bool:
+    """Whether a number of features can be advised: not of noise, and not from a single number."""
+    return len(findings.accuracy.ks) > 1 and not looks_like_chance(findings)
+
+
+def _shuffles(test: PermutationTest) -> str:
+    """What the p-value rests on, and where that bounds it."""
+    if too_few_labellings(test):
+        return f"cannot be below {test.smallest:.2g} here"
+    return f"{len(test.shuffled)} shuffles allow no less" if not test.n_as_good else f"{len(test.shuffled)} shuffles"
 
 
 def _resamples(findings: Findings) -> str:
     return f"{findings.origin.n_resamples} resamples"
-
-
-def features(findings: Findings) -> Markup:
-    names = _class_names(findings)
-    boxes = len(names) <= N_COLOURS
-    shown = findings.chosen[:FEATURES_SHOWN]
-    how = (
-        "Lines run from the 5 % to the 95 % quantile of the class, boxes from 25 to 75 %, the bar is the median."
-        if boxes
-        else f"Each cell is the mean of a class, in the order {_order(names)}: blue below the mean of all samples, "
-        "orange above."
-    )
-    left_out = len(findings.chosen) - len(shown)
-    return section(
-        "features", "The chosen features",
-        tag("p", "Best first. “Chosen again” is the share of the resamples, each on 60 % of the samples, in which the "
-            f"feature was among the best {findings.accuracy.k}. ", how),
-        _legend(findings) if boxes else None,
-        table(
-            ["rank", "feature", "score", "chosen again", "by class", "highest in", "lowest in"],
-            [_feature_row(feature, names, _decimals(shown)) for feature in shown], "features",
-        ),
-        tag("p", f"{left_out} more are not shown here; selected.csv has them all.") if left_out else None,
-    )  # fmt: skip
-
-
-def _decimals(features: Sequence[Feature]) -> int:
-    """So many that the largest score has four digits."""
-    largest = max(abs(feature.score) for feature in features)
-    return min(6, max(0, 3 - math.floor(math.log10(largest)))) if largest > 0 else 0
-
-
-def _feature_row(feature: Feature, names: list[str], decimals: int) -> list[object]:
-    highest, lowest = (feature.profile.index(extreme(feature.profile)) for extreme in (max, min))
-    share = tag("meter", value=feature.frequency, min=0, max=1, aria_label="share of resamples")
-    return [
-        str(feature.rank), label(feature.name), f"{feature.score:.{decimals}f}", [share, f" {feature.frequency:.0%}"],
-        distribution_picture(feature, names), label(names[highest], CLASS_NAME), label(names[lowest], CLASS_NAME),
-    ]  # fmt: skip
-
-
-def _order(names: list[str]) -> str:
-    return f"{names[0]} to {names[-1]}"
 
 
 def pixels(findings: Findings) -> Markup | None:
@@ -104,14 +84,13 @@ def pixels(findings: Findings) -> Markup | None:
 
 
 def prediction(findings: Findings) -> Markup:
-    curve = findings.accuracy
+    curve, advised = findings.accuracy, _advised(findings)
     return section(
         "accuracy", "How many features are needed",
-        figure(accuracy_picture(curve), f"{_resamples(findings)}: features are chosen and a "
+        figure(accuracy_picture(curve, advised=advised), f"{_resamples(findings)}: features are chosen and a "
                 f"{findings.origin.classifier} is fitted on 60 % of the samples, drawn class by class, and the other "
                 "40 % are predicted. Nothing of them is used before, scaling included. The band is one standard "
-                "deviation. Advised are the fewest features within one standard error of the best, corrected for "
-                "samples that resamples share (Nadeau and Bengio)."),
+                "deviation." + (ADVISED if advised else "")),
         half=True,
     )  # fmt: skip
 
@@ -125,7 +104,7 @@ def chance(findings: Findings) -> Markup | None:
         "chance", "Is it better than chance?",
         figure(permutation_picture(test), f"Labels were shuffled {len(test.shuffled)} times and everything was done "
                 f"again with them, the selection included, on {test.n_splits} {splits}. p = (1 + times as good) / "
-                f"(1 + {len(test.shuffled)}) = {test.p_value:.2g}."),
+                f"(1 + {len(test.shuffled)}); {p_words(findings)}."),
         half=True,
     )  # fmt: skip
 
@@ -143,7 +122,7 @@ def stability(findings: Findings) -> Markup | None:
 
 
 def samples(findings: Findings) -> Markup:
-    names, view = _class_names(findings), findings.view
+    names, view = class_names(findings), findings.view
     few = len(names) <= IN_LEGEND
     caption = (
         "Features were chosen and the axes fitted on 60 % of the samples (small, faint); the other 40 % (large) were "
@@ -151,7 +130,7 @@ def samples(findings: Findings) -> Markup:
     )
     return section(
         "samples", "The samples on two axes",
-        _legend(findings) if few else None,
+        class_legend(findings) if few else None,
         figure(scatter_picture(view, names, few), caption),
         half=_n_halves_before(findings) % 2 == 1,
     )  # fmt: skip
@@ -178,7 +157,7 @@ def _left_out(n: int) -> str:
 
 
 def confusion(findings: Findings) -> Markup:
-    names = _class_names(findings)
+    names = class_names(findings)
     pairs = most_confused(findings.confusion, names)
     rows: list[list[object]] = [[label(a, CLASS_NAME), label(b, CLASS_NAME), f"{share:.0%}"] for a, b, share in pairs]
     return section(
@@ -197,23 +176,27 @@ def confusion(findings: Findings) -> Markup:
 def suspects(findings: Findings) -> Markup:
     shown = findings.suspects[:SUSPECTS_SHOWN]
     if not shown:
-        text = "None: no sample is predicted as another class most of the time, or part of a proof of a conflict."
-        return section("suspects", "Samples in conflict", tag("p", text))
+        text = "None: no sample lies further on the side of another class than the spread within the classes explains."
+        return section("suspects", "Labels to check", tag("p", text))
+    proof = any(each.in_conflict for each in findings.suspects)
+    headings = ["sample", "label", "predicted most often", "predicted as another class", *["in the proof"] * proof]
     rows: list[list[object]] = [
         [
             label(s.sample), label(s.label, CLASS_NAME), "–" if s.predicted is None else label(s.predicted, CLASS_NAME),
-            f"{s.wrong} of {s.held_out}", "yes" if s.in_conflict else "no",
+            f"in {s.wrong} of {s.held_out}", *["yes" if s.in_conflict else "no"] * proof,
         ]
         for s in shown
     ]  # fmt: skip
     left_out = len(findings.suspects) - len(shown)
     return section(
-        "suspects", "Samples in conflict: possible label errors",
-        tag("p", "Samples that were mostly predicted as another class when they were held out, and samples that belong "
-            "to a proof that no linear rule gets all of them right. ",
-            "Since the predictions are no better than chance, this says little." if looks_like_chance(findings)
+        "suspects", "Labels to check",
+        tag("p", "Samples that were mostly predicted as another class when they were held out, and that lie further on "
+            "its side than the spread within the classes explains. Where classes overlap, samples are mispredicted "
+            "without being listed, and some that are listed will turn out to be right. ",
+            "Samples of a proof that no linear rule gets all of them right are listed too. " if proof else None,
+            "Since the predictions may be no better than chance, this says little." if looks_like_chance(findings)
             else "Check their labels first."),
-        table(["sample", "label", "predicted most often", "wrong when held out", "in the proof"], rows, "plain"),
+        table(headings, rows, "plain"),
         tag("p", f"{left_out} more are not shown.") if left_out else None,
     )  # fmt: skip
 
@@ -251,11 +234,3 @@ def made(findings: Findings) -> Markup:
 SECTIONS = (
     features, pixels, prediction, chance, stability, samples, heat_map, confusion, suspects, convergence, made, cite,
 )  # fmt: skip
-
-
-def _legend(findings: Findings) -> Markup:
-    return legend([(entry.name, f" ({entry.n_samples:,})") for entry in findings.classes], "classes")
-
-
-def _class_names(findings: Findings) -> list[str]:
-    return [entry.name for entry in findings.classes]

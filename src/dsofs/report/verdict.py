@@ -5,11 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsofs.evaluation.findings import Findings
+from dsofs.report.grade import (
+    EXCELLENT,
+    LOSS,
+    POOR,
+    TOO_FEW,
+    Grade,
+    can_show,
+    grade,
+    loss,
+    reservations,
+    too_few_labellings,
+)
+from dsofs.report.html import shorten
 
-SIGNIFICANT = 0.05
-EXCELLENT, POOR = 0.75, 0.4  # stability; the limits of Fleiss, as Nogueira et al. use them
 FEW_SAMPLES = 5  # in a class
 UNBALANCED = 3  # largest class to smallest
+NAMED = 5  # classes that a sentence names
+NAME_LENGTH = 28  # characters
+REASONS = 2  # that a headline gives
 
 
 @dataclass(frozen=True)
@@ -21,63 +35,129 @@ class Remark:
 
 
 def headline(findings: Findings) -> str:
-    """The answer in one line."""
-    k, n, c = len(findings.chosen), findings.n_features, len(findings.classes)
-    what = f"{k:,} of {n:,} features"
-    if looks_like_chance(findings):
-        return f"{what} were chosen, but they tell the {c} classes apart no better than chance"
-    return f"{what} tell {c} classes apart" if k > 1 else f"1 of {n:,} features tells {c} classes apart"
+    """The answer in one line: the grade, and why."""
+    k, found = len(findings.chosen), grade(findings)
+    some = f"{found.words}: {k:,} of {findings.n_features:,} features"
+    if found is Grade.REJECT:
+        return f"{some} {'were' if k > 1 else 'was'} chosen, but {_why_rejected(findings)}"
+    classes = f"{len(findings.classes)} classes"
+    if findings.balanced is not None and findings.balanced.untested:
+        classes = f"{findings.balanced.n_tested} of {classes}"
+    told_apart = f"{some} tell{'' if k > 1 else 's'} {classes} apart"
+    reasons = reservations(findings)[:REASONS]
+    return f"{told_apart}, but {' and '.join(reasons)}" if reasons else told_apart
+
+
+def _why_rejected(findings: Findings) -> str:
+    if findings.balanced is None:
+        return "fewer than two classes could be tested"
+    if too_few_labellings(findings.permutation):
+        return TOO_FEW
+    return "their predictions may be no better than chance"
 
 
 def looks_like_chance(findings: Findings) -> bool:
-    """Whether shuffled labels did as well, too often; a few runs that never did so prove nothing either way."""
-    test = findings.permutation
-    return test is not None and test.p_value > SIGNIFICANT and test.n_as_good > 0
+    """Whether it is not shown that the predictions are better than chance."""
+    return grade(findings) is Grade.REJECT
 
 
 def accuracy_words(findings: Findings) -> str:
+    """Accuracy with the chosen features and with all, chance, and the p-value."""
     curve = findings.accuracy
-    sentence = f"held-out accuracy {curve.at_k:.0%} ± {100 * curve.deviation_at_k:.0f} (chance {curve.chance:.0%})"
-    return sentence if findings.permutation is None else f"{sentence}, p = {findings.permutation.p_value:.2g}"
+    sentence = f"held-out accuracy {curve.at_k:.0%} ± {100 * curve.deviation_at_k:.0f} with {_features(curve.k)}"
+    if curve.all_features is not None and curve.k < findings.n_features:
+        sentence += f", {curve.all_features:.0%} with all {findings.n_features:,}"
+    sentence += f", {curve.chance:.0%} by always naming the largest class"
+    return sentence if findings.permutation is None else f"{sentence}; {p_words(findings)}"
 
 
-def balanced_accuracy(findings: Findings) -> float:
-    """Mean over the classes of the share predicted rightly; classes never held out are left out."""
-    shares = [row[code] / sum(row) for code, row in enumerate(findings.confusion) if sum(row)]
-    return sum(shares) / len(shares)
+def in_words(findings: Findings) -> str:
+    """The answer and its figures, where there is room for two sentences."""
+    return f"{headline(findings)}. {capitalised(accuracy_words(findings))}."
+
+
+def capitalised(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def p_words(findings: Findings) -> str:
+    """The p-value of the permutation test, and what bounds it; empty if there was no test."""
+    test = findings.permutation
+    if test is None:
+        return ""
+    if too_few_labellings(test):
+        return (
+            "the permutation test cannot rule out chance: with so few samples, or groups of them, no p-value below "
+            f"{test.smallest:.2g} is possible"
+        )
+    if not test.n_as_good:
+        return f"p = {test.p_value:.2g}, the smallest that {len(test.shuffled)} shuffles allow"
+    return f"p = {test.p_value:.2g}"
+
+
+def _features(k: int) -> str:
+    return "1 feature" if k == 1 else f"{k:,} features"
 
 
 def remarks(findings: Findings) -> list[Remark]:
     """All that a reader should know before using the features."""
+    return [*own_remarks(findings), *(Remark(warning, True) for warning in findings.warnings)]
+
+
+def own_remarks(findings: Findings) -> list[Remark]:
+    """Those that follow from what was measured."""
     found = [_chance(findings)]
     if not looks_like_chance(findings):
-        found += [_number(findings), _suspects(findings)]  # of noise, neither says anything
-    found += [_stability(findings), _certificate(findings), _small_classes(findings), _balance(findings)]
-    return [remark for remark in found if remark is not None] + [Remark(told, True) for told in findings.warnings]
+        found += [_loss(findings), _number(findings), *_suspects(findings)]  # of noise, none of them says anything
+    found += [
+        _stability(findings), _weightless(findings), _certificate(findings), _untested(findings),
+        _small_classes(findings), _balance(findings),
+    ]  # fmt: skip
+    return [remark for remark in found if remark is not None]
 
 
 def _chance(findings: Findings) -> Remark | None:
     test = findings.permutation
     if test is None:
-        return None
+        return None if not looks_like_chance(findings) else Remark(
+            "Accuracy is not above chance by more than its uncertainty: what was found may be chance.", True
+        )  # fmt: skip
     did = test.n_as_good or "none"
     sentence = f"Of {len(test.shuffled)} runs on shuffled labels, {did} predicted as well as the true ones"
-    if looks_like_chance(findings):
-        return Remark(f"{sentence}: what was found may be chance.", True)
-    if test.p_value > SIGNIFICANT:
+    if too_few_labellings(test):
+        return Remark(f"{capitalised(p_words(findings))}.", True)
+    if not can_show(test):
         return Remark(f"{sentence}, but so few runs cannot tell it from chance.", True)
-    return Remark(f"{sentence}: this is not chance (p = {test.p_value:.2g}).")
+    if looks_like_chance(findings):
+        return Remark(f"{sentence} (p = {test.p_value:.2g}): what was found may be chance.", True)
+    return Remark(f"{sentence}: this is not chance ({p_words(findings)}).")
 
 
-def _number(findings: Findings) -> Remark:
+def _loss(findings: Findings) -> Remark | None:
+    curve, lost = findings.accuracy, loss(findings)
+    if lost is None or curve.all_features is None or curve.k == findings.n_features:
+        return None
+    every = f"All {findings.n_features:,} features predict {curve.all_features:.0%} of the held-out samples rightly"
+    own = f"{_features(curve.k)} {curve.at_k:.0%}"
+    if lost > LOSS:
+        return Remark(f"{every}, these {own}: use more of them if you can.", True)
+    return Remark(f"{every}, {own}: {'little' if lost > 0 else 'nothing'} is lost by the selection.")
+
+
+def _number(findings: Findings) -> Remark | None:
+    """Without accuracies: those of a number picked by the curve are too good."""
     curve = findings.accuracy
-    at = curve.mean[curve.ks.index(curve.one_se_k)]
+    if len(curve.ks) == 1:
+        return None
     if curve.one_se_k < curve.k:
-        some = "1 feature reaches" if curve.one_se_k == 1 else f"{curve.one_se_k} features reach"
-        return Remark(f"Fewer may do: {some} {at:.0%}, within one standard error of the best.")
+        return Remark(
+            f"Fewer may do: from {_features(curve.one_se_k)} on, accuracy is within one standard error of the best."
+        )
     if curve.one_se_k > curve.k:
-        best = f", {curve.best_k} {max(curve.mean):.0%}" if curve.best_k > curve.one_se_k else ""
-        return Remark(f"More features would predict better: {curve.one_se_k} reach {at:.0%}{best}.", True)
+        return Remark(
+            f"More features may predict better: {curve.one_se_k:,} come within one standard error of the best number "
+            "tried.", True,
+        )  # fmt: skip
     return Remark(f"Fewer than {curve.k} would predict worse, by more than one standard error." if curve.k > 1 else
                   "One feature predicts as well as more would.")  # fmt: skip
 
@@ -95,37 +175,69 @@ def _stability(findings: Findings) -> Remark | None:
     return Remark(f"The choice depends {degree} on which samples are used (stability {index:.2f} of 1).")
 
 
+def _weightless(findings: Findings) -> Remark | None:
+    n = sum(feature.has_weight is False for feature in findings.chosen)
+    if not n:
+        return None
+    used = len(findings.chosen) - n
+    return Remark(
+        f"The model itself uses {used} of the {_features(len(findings.chosen))}: the others fill up the number asked "
+        "for.", True,
+    )  # fmt: skip
+
+
 def _certificate(findings: Findings) -> Remark | None:
     convergence = findings.convergence
     if convergence is None or convergence.value is None:
         return None
     if not convergence.status.startswith("converged"):
-        return Remark(f"The solver stopped early ({convergence.status}): see below.", True)
+        return Remark(f"The solver stopped early ({convergence.status}): see the report on convergence.", True)
     if convergence.certificate == "duality gap":
         return Remark(f"The weights are within {convergence.value:.2%} of the optimum, which is certified.")
     return Remark(f"The weights are a stationary point, to {convergence.value:.1g}.")
 
 
-def _suspects(findings: Findings) -> Remark | None:
-    n = len(findings.suspects)
-    if not n:
+def _suspects(findings: Findings) -> list[Remark]:
+    in_proof = sum(each.in_conflict for each in findings.suspects)
+    far = len(findings.suspects) - in_proof
+    found = []
+    if far:
+        samples = "1 sample lies" if far == 1 else f"{far} samples lie"
+        found.append(f"{samples} further on the side of another class than the spread within classes explains")
+    if in_proof:
+        found.append(f"No linear rule gets all samples right, and {in_proof} of them prove it")
+    return [Remark(f"{sentence}: see the report's labels to check.", True) for sentence in found]
+
+
+def _untested(findings: Findings) -> Remark | None:
+    if findings.balanced is None:
+        return Remark(
+            "Fewer than two classes were ever held out, so nothing can be said about telling them apart: more samples, "
+            "or groups of them, are needed.", True,
+        )  # fmt: skip
+    names = findings.balanced.untested
+    if not names:
         return None
-    samples = "1 sample has a label" if n == 1 else f"{n} samples have labels"
-    return Remark(f"{samples} that the other samples contradict: see below.", True)
+    named = ", ".join(shorten(name, NAME_LENGTH) for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    tested = f"{findings.balanced.n_tested} of {len(findings.classes)} classes"
+    return Remark(f"Never held out, and so not tested: {named}{more}. All figures are of the other {tested}.", True)
 
 
 def _small_classes(findings: Findings) -> Remark | None:
     small = [count for count in findings.classes if count.n_samples < FEW_SAMPLES]
     if not small:
         return None
-    return Remark(f"{len(small)} of {len(findings.classes)} classes have fewer than {FEW_SAMPLES} samples.", True)
+    have = "has" if len(small) == 1 else "have"
+    return Remark(f"{len(small)} of {len(findings.classes)} classes {have} fewer than {FEW_SAMPLES} samples.", True)
 
 
 def _balance(findings: Findings) -> Remark | None:
     counts = [count.n_samples for count in findings.classes]
-    if max(counts) < UNBALANCED * min(counts):
+    if findings.balanced is None or max(counts) < UNBALANCED * min(counts):
         return None
+    which = f" over the {findings.balanced.n_tested} that could be tested" if findings.balanced.untested else ""
     return Remark(
         f"Classes have {min(counts)} to {max(counts)} samples. With each class counting alike, accuracy is "
-        f"{balanced_accuracy(findings):.0%}.", True,
+        f"{findings.balanced.mean:.0%}{which}.", True,
     )  # fmt: skip

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dsofs.evaluation.findings import AccuracyCurve, StabilityCurve
+from dsofs.report.grade import EXCELLENT, POOR
 from dsofs.report.html import Markup, tag
 from dsofs.report.svg import Scale, area, axes, line, picture, words
-from dsofs.report.verdict import EXCELLENT, POOR
 
 WIDTH, HEIGHT = 504, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 22, 34, 48
 ROOM = 78  # for a name at the right of its line
 
 
-def accuracy_picture(curve: AccuracyCurve) -> Markup:
+def accuracy_picture(curve: AccuracyCurve, *, advised: bool) -> Markup:
     x, y = _scales(curve.ks, 0.0)
     low = [max(0.0, mean - deviation) for mean, deviation in zip(curve.mean, curve.deviation, strict=True)]
     high = [min(1.0, mean + deviation) for mean, deviation in zip(curve.mean, curve.deviation, strict=True)]
     description = (
-        f"Held-out accuracy against the number of features: {curve.at_k:.0%} with {curve.k}, best with {curve.best_k}, "
-        f"within one standard error of the best from {curve.one_se_k} on; chance is {curve.chance:.0%}."
+        f"Held-out accuracy against the number of features: {curve.at_k:.0%} with {curve.k}; chance is "
+        f"{curve.chance:.0%}."
     )
     references = [_reference(x, y, curve.chance, f"chance {curve.chance:.0%}")]
     if curve.all_features is not None:
         references.append(_reference(x, y, curve.all_features, f"all features {curve.all_features:.0%}", right=True))
     marks = [_marker(x, y, curve.k, curve.at_k, f"chosen: {curve.k}", "chosen")]
-    if curve.one_se_k != curve.k:
+    if advised and curve.one_se_k != curve.k:
         at = curve.mean[curve.ks.index(curve.one_se_k)]
         marks.append(_marker(x, y, curve.one_se_k, at, f"advised: {curve.one_se_k}", "advised"))
     return picture(

@@ -1,0 +1,79 @@
+"""The chosen features, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dsofs.evaluation.findings import Feature, Findings
+from dsofs.report.html import Markup, label, tag
+from dsofs.report.parts import CLASS_NAME, class_legend, class_names, section, table
+from dsofs.report.pictures.distribution import distribution_picture
+from dsofs.report.scores import score_meaning, score_words
+from dsofs.report.svg import N_COLOURS
+
+FEATURES_SHOWN = 50
+RARE = 0.2  # share of the resamples below which a feature is grey
+UNUSED = (
+    "Below the double line stand features to which the selector's own model gives weight 0: it does without them, and "
+    "they only fill up the number asked for."
+)
+
+
+def features(findings: Findings) -> Markup:
+    names = class_names(findings)
+    boxes = len(names) <= N_COLOURS
+    shown = findings.chosen[:FEATURES_SHOWN]
+    how = (
+        "Lines run from the 5 % to the 95 % quantile of the class, boxes from 25 to 75 %, the bar is the median."
+        if boxes
+        else f"Each cell is the mean of a class, in the order {_order(names)}: blue below the mean of all samples, "
+        "orange above."
+    )
+    first_unused = _first_without_weight(shown)
+    left_out = len(findings.chosen) - len(shown)
+    return section(
+        "features", "The chosen features",
+        tag("p", "Best first. “Chosen again” is the share of the resamples, each on 60 % of the samples, in which the "
+            f"feature was chosen too; below {RARE:.0%} it is grey. {score_meaning(findings.origin)} ",
+            f"{UNUSED} " if first_unused is not None else None, how),
+        class_legend(findings) if boxes else None,
+        table(
+            ["rank", "feature", "score", "chosen again", "by class", "highest in", "lowest in"],
+            [_feature_row(feature, names, _decimals(shown)) for feature in shown], "features",
+            [_row_class(feature, place == first_unused) for place, feature in enumerate(shown)],
+        ),
+        tag("p", f"{left_out} more are not shown here; selected.csv has them all.") if left_out else None,
+    )  # fmt: skip
+
+
+def _first_without_weight(shown: Sequence[Feature]) -> int | None:
+    """Where the features begin that the model gives no weight; None if there are none, or they are not the last."""
+    used = [feature.has_weight is not False for feature in shown]
+    n_used = sum(used)
+    return n_used if all(used[:n_used]) and n_used < len(shown) else None
+
+
+def _row_class(feature: Feature, first_unused: bool) -> str | None:
+    kinds = [*["rare"] * (feature.frequency < RARE), *["weightless-from"] * first_unused]
+    return " ".join(kinds) or None
+
+
+def _decimals(features: Sequence[Feature]) -> int:
+    """So many that the largest score has four digits."""
+    largest = max(abs(feature.score or 0.0) for feature in features)
+    return min(6, max(0, 3 - math.floor(math.log10(largest)))) if largest > 0 else 0
+
+
+def _feature_row(feature: Feature, names: list[str], decimals: int) -> list[object]:
+    highest, lowest = (feature.profile.index(extreme(feature.profile)) for extreme in (max, min))
+    share = tag("meter", value=feature.frequency, min=0, max=1, aria_label="share of resamples")
+    return [
+        str(feature.rank), label(feature.name), score_words(feature.score, f".{decimals}f"),
+        [share, f" {feature.frequency:.0%}"], distribution_picture(feature, names),
+        label(names[highest], CLASS_NAME), label(names[lowest], CLASS_NAME),
+    ]  # fmt: skip
+
+
+def _order(names: list[str]) -> str:
+    return f"{names[0]} to {names[-1]}"
