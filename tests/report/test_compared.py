@@ -21,7 +21,7 @@ def with_accuracy(*levels, noise=NOISE):
     n, found = len(levels), compared()
     asked = replace(found.asked, methods=["dso", "f_test", "mrmr"][:n], trials=accuracy.shape[2])
     others = {name: getattr(found, name)[:n] for name in ("stability", "seconds", "tuning_seconds")}
-    return replace(found, asked=asked, accuracy=accuracy, **others)
+    return replace(found, asked=asked, accuracy=accuracy, balanced=accuracy, **others)
 
 
 def told(found):
@@ -78,7 +78,16 @@ def test_equals_and_lone_methods_and_uselessness():
     lone = with_accuracy([0.9, 0.8])
     assert headline(lone) == "dso predicts 90.1% of the held-out samples rightly"
     assert 'id="best"' not in render_comparison(lone)
-    assert "No method predicts better" in told(with_accuracy([0.01, 0.01], [0.0, 0.0]))
+    useless = with_accuracy([0.01, 0.01], [0.0, 0.0])
+    assert "no accuracy is above chance by more than its uncertainty" in told(useless)
+    unbalanced = replace(useless, balanced=with_accuracy([0.9, 0.9], [0.9, 0.9]).balanced)
+    assert "No method predicts better than always naming the largest class" in told(unbalanced)
+
+
+def test_headline_of_a_comparison_on_noise_claims_no_success():
+    noise = 0.02 * np.random.default_rng(3).normal(size=(2, 2, 10))
+    found = with_accuracy([0.09, 0.08], [0.08, 0.08], noise=noise)  # 13 classes
+    assert headline(found) == "Do not use: no method is shown to predict better than chance"
 
 
 @pytest.mark.parametrize("n_methods", [1, 11])
@@ -89,6 +98,7 @@ def test_many_methods_can_be_told_apart(n_methods):
         compared(),
         asked=replace(compared().asked, methods=names, trials=10),
         accuracy=RNG.random((n_methods, n_ks, 10)),
+        balanced=RNG.random((n_methods, n_ks, 10)),
         stability=[compared().stability[0]] * n_methods,
         seconds=np.ones((n_methods, 10)),
         tuning_seconds=np.ones((n_methods, 10)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from dsofs.arrays.types import Floats
 from dsofs.evaluation.cells import ALL_FEATURES
 from dsofs.evaluation.results import Row, append_row, read_rows
-from dsofs.evaluation.significance import compare_with_first, holm, resampled_p
+from dsofs.evaluation.significance import compare_with_first, error_by_chance, holm, resampled_error, resampled_p
 from dsofs.evaluation.stability import Stability, stability
 from dsofs.files import sole_writer
 
@@ -69,6 +69,7 @@ class SideBySide:
 
     asked: Asked
     accuracy: Floats
+    balanced: Floats  # accuracy in which every class counts alike
     all_features: Floats  # accuracy without selection, of each trial
     stability: list[list[Stability | None]]  # methods x numbers of features; None where it is not defined
     seconds: Floats  # of a selection
@@ -89,6 +90,13 @@ class SideBySide:
     def chance(self) -> float:
         """Accuracy of always naming the largest class."""
         return max(self.asked.classes.values()) / self.asked.n_samples
+
+    def above_chance(self) -> float:
+        """By how many standard errors the best balanced accuracy exceeds chance, 1 / classes."""
+        sizes = np.array([size for size in self.asked.classes.values() if size > 1])  # others are never tested
+        by_splits = resampled_error(_deviation(self.balanced), self.asked.trials, self.ratio)
+        errors = np.maximum(by_splits, error_by_chance(sizes))
+        return float(np.max((self.balanced.mean(axis=2) - 1 / len(sizes)) / errors))
 
     def best(self) -> list[Best]:
         """The best method for each number of features."""
@@ -151,12 +159,16 @@ def side_by_side(path: str | os.PathLike[str]) -> SideBySide:
     cells = {(row.method, row.k, row.seed): row for row in rows}
     trials, n_training = range(asked.trials), rows[0].values["n_training"]
     selections = [[cells[method, asked.ks[-1], trial] for trial in trials] for method in asked.methods]
+
+    def measured(value: Callable[[Row], float | None]) -> Floats:
+        """Methods x numbers of features x trials."""
+        every = [[[value(cells[method, k, trial]) for trial in trials] for k in asked.ks] for method in asked.methods]
+        return np.array(every, dtype=np.float64)
+
     return SideBySide(
         asked=asked,
-        accuracy=np.array(
-            [[[cells[method, k, trial].score for trial in trials] for k in asked.ks] for method in asked.methods],
-            dtype=np.float64,
-        ),
+        accuracy=measured(lambda row: row.score),
+        balanced=measured(lambda row: row.values["balanced_accuracy"]),
         all_features=np.array([cells[ALL_FEATURES, None, trial].score for trial in trials], dtype=np.float64),
         stability=[_stabilities(rows, method, asked) for method in asked.methods],
         seconds=np.array([[row.seconds for row in line] for line in selections], dtype=np.float64),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dsofs.evaluation.side_by_side import CLEAR, ENOUGH_TRIALS, Best, Luck, SideBySide
+from dsofs.report.grade import CERTAIN, Grade
 from dsofs.report.verdict import Remark
 
 TINY = 0.001  # p-values below are not told apart
@@ -13,6 +14,8 @@ TINY = 0.001  # p-values below are not told apart
 def headline(found: SideBySide) -> str:
     """The answer in one line."""
     best = found.best()
+    if not beats_chance(found):
+        return f"{Grade.REJECT.words}: no method is shown to predict better than chance"
     winners = {each.method: [other.k for other in best if other.method == each.method] for each in best}
     if len(found.asked.methods) == 1:
         return f"{best[0].method} predicts {max(each.accuracy for each in best):.1%} of the held-out samples rightly"
@@ -22,6 +25,11 @@ def headline(found: SideBySide) -> str:
     who = [f"{method} {'was best ' if not place else ''}at k = {_listed(ks)}"
            for place, (method, ks) in enumerate(winners.items())]  # fmt: skip
     return f"{', '.join(who)}{_how_surely(best)}"
+
+
+def beats_chance(found: SideBySide) -> bool:
+    """Whether some method is shown to be better than chance, by the rule that grades a single selection."""
+    return found.above_chance() > CERTAIN
 
 
 def _how_surely(best: Sequence[Best]) -> str:
@@ -106,7 +114,9 @@ def _no_selection(found: SideBySide, best: Sequence[Best]) -> Remark:
 
 
 def _useless(found: SideBySide, best: Sequence[Best]) -> Iterable[Remark]:
-    if max(each.accuracy for each in best) <= found.chance:
+    if not beats_chance(found):
+        yield Remark("With every class counting alike, no accuracy is above chance by more than its uncertainty.", True)
+    elif max(each.accuracy for each in best) <= found.chance:
         yield Remark("No method predicts better than always naming the largest class.", True)
 
 
