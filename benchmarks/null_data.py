@@ -1,0 +1,111 @@
+"""Labels that the features say nothing about: are p-values uniform, and is nothing called a success?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import click
+import numpy as np
+
+from benchmarks.harness import record, rows_of, start_anew, write_table
+from dsofs import DSOSelector
+from dsofs.evaluation.results import Row
+from dsofs.report import examine
+from dsofs.report.grade import Grade, grade
+
+STUDY = "null_data"
+N_FEATURES, K = 100, 5
+PERMUTATIONS = 39  # p-values of 0.025, 0.05, ...
+LEVELS = (0.05, 0.1, 0.2)
+Labels = tuple[np.ndarray, np.ndarray | None]  # labels, groups of samples
+
+
+def balanced(rng: np.random.Generator) -> Labels:
+    return rng.permutation(np.arange(40) % 2), None
+
+
+def unbalanced(rng: np.random.Generator) -> Labels:
+    return rng.permutation(np.repeat([0, 1, 2], [36, 16, 8])), None
+
+
+def pure_groups(rng: np.random.Generator) -> Labels:
+    """Groups of two to five samples, each of one class."""
+    groups = np.repeat(np.arange(20), rng.integers(2, 6, 20))
+    return rng.permutation(np.arange(20) % 2)[groups], groups
+
+
+def mixed_groups(rng: np.random.Generator) -> Labels:
+    """As ``pure_groups``, but in half of the groups every sample has a label of its own."""
+    labels, groups = pure_groups(rng)
+    own = rng.permutation(20)[:10]
+    return np.where(np.isin(groups, own), rng.integers(0, 2, len(groups)), labels), groups
+
+
+KINDS: dict[str, Callable[[np.random.Generator], Labels]] = {
+    "two classes, balanced": balanced,
+    "three classes, unbalanced": unbalanced,
+    "pure groups": pure_groups,
+    "groups pure and mixed": mixed_groups,
+}
+
+
+@click.command()
+@click.option("--sets", default=40, show_default=True, help="Data sets of each kind.")
+@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
+def main(sets: int, table: bool) -> None:
+    if not table:
+        start_anew(STUDY)
+        for kind in KINDS:
+            for seed in range(sets):
+                record(STUDY, Row(kind, "dso", seed, k=K, values=measure(kind, seed)))
+    draw()
+
+
+def measure(kind: str, seed: int) -> dict[str, object]:
+    """Samples of a group are alike; the labels know nothing of that."""
+    rng = np.random.default_rng(seed)
+    y, groups = KINDS[kind](rng)
+    X = rng.normal(size=(len(y), N_FEATURES))
+    if groups is not None:
+        X += rng.normal(size=(groups.max() + 1, N_FEATURES))[groups]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = examine(X, y, DSOSelector(K), ks=[K], sample_groups=groups, n_permutations=PERMUTATIONS, seed=seed)
+    return {
+        "p_value": found.permutation.p_value,
+        "accuracy": found.accuracy.at_k,
+        "chance": found.accuracy.chance,
+        "errors_above_chance": (found.balanced.mean - found.balanced.chance) / found.balanced.standard_error,
+        "grade": grade(found).name,
+        "grade_without_permutations": grade(replace(found, permutation=None)).name,
+    }
+
+
+def draw() -> None:
+    rows, lines = rows_of(STUDY), []
+    for kind in dict.fromkeys(row.data for row in rows):
+        of_kind = [row.values for row in rows if row.data == kind]
+        shares = [np.mean([values["p_value"] <= level + 1e-9 for values in of_kind]) for level in LEVELS]
+        successes = [
+            sum(values[which] != Grade.REJECT.name for values in of_kind)
+            for which in ("grade", "grade_without_permutations")
+        ]
+        accuracy, chance = (np.mean([values[name] for values in of_kind]) for name in ("accuracy", "chance"))
+        lines.append([
+            kind, len(of_kind), f"{accuracy:.1%}", f"{chance:.1%}", *(f"{share:.3f}" for share in shares), *successes,
+        ])  # fmt: skip
+    write_table(
+        STUDY,
+        "Null data: labels without information",
+        ["kind", "data sets", "accuracy", "largest class", *(f"p <= {level:g}" for level in LEVELS),
+         "called a success", "without permutations"],
+        lines,
+        f"{N_FEATURES} features, {K} chosen by DSOSelector, 20 resamples, {PERMUTATIONS} shuffles. Uniform p-values "
+        "are at most the level in that share of the data sets. A success is any verdict but 'do not use'.",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
