@@ -85,7 +85,7 @@ def test_chance_is_called_chance():
     few = replace(ordinary().permutation, shuffled=[0.1] * 3, n_as_good=0)
     page = render(replace(ordinary(), permutation=few))
     assert "no better than chance" not in page
-    assert "so few runs cannot tell it from chance" in page
+    assert "So few runs cannot rule out chance by themselves" in page
 
 
 def test_every_hostile_name_is_shown_as_it_is():

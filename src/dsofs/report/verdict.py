@@ -9,6 +9,7 @@ from dsofs.report.grade import (
     EXCELLENT,
     LOSS,
     POOR,
+    SIGNIFICANT,
     TOO_FEW,
     Grade,
     can_show,
@@ -51,8 +52,11 @@ def headline(findings: Findings) -> str:
 def _why_rejected(findings: Findings) -> str:
     if findings.balanced is None:
         return "fewer than two classes could be tested"
-    if too_few_labellings(findings.permutation):
+    test = findings.permutation
+    if too_few_labellings(test):
         return TOO_FEW
+    if test is not None and test.p_value <= SIGNIFICANT:
+        return "their predictions are hardly better than chance"
     return "their predictions may be no better than chance"
 
 
@@ -117,19 +121,22 @@ def own_remarks(findings: Findings) -> list[Remark]:
 
 
 def _chance(findings: Findings) -> Remark | None:
-    test = findings.permutation
+    """What the permutation test says, and what accuracy and its uncertainty say beside it."""
+    test, rejected = findings.permutation, looks_like_chance(findings)
+    uncertain = "accuracy is not above chance by more than its uncertainty"
     if test is None:
-        return None if not looks_like_chance(findings) else Remark(
-            "Accuracy is not above chance by more than its uncertainty: what was found may be chance.", True
-        )  # fmt: skip
-    did = test.n_as_good or "none"
-    sentence = f"Of {len(test.shuffled)} runs on shuffled labels, {did} predicted as well as the true ones"
+        return Remark(f"{capitalised(uncertain)}: what was found may be chance.", True) if rejected else None
     if too_few_labellings(test):
         return Remark(f"{capitalised(p_words(findings))}.", True)
+    did = test.n_as_good or "none"
+    sentence = f"Of {len(test.shuffled)} runs on shuffled labels, {did} predicted as well as the true ones"
     if not can_show(test):
-        return Remark(f"{sentence}, but so few runs cannot tell it from chance.", True)
-    if looks_like_chance(findings):
+        besides = uncertain if rejected else "accuracy is above chance by more than its uncertainty"
+        return Remark(f"{sentence}. So few runs cannot rule out chance by themselves; {besides}.", rejected)
+    if test.p_value > SIGNIFICANT:
         return Remark(f"{sentence} (p = {test.p_value:.2g}): what was found may be chance.", True)
+    if rejected:
+        return Remark(f"{sentence} (p = {test.p_value:.2g}), but {uncertain}: at best they predict poorly.", True)
     return Remark(f"{sentence}: this is not chance ({p_words(findings)}).")
 
 
