@@ -58,9 +58,9 @@ def legacy(path, codes):
     with h5py.File(path, "w") as file:
         file["X"] = X
         file["obs/type"], file["obs/__categories/type"] = codes, ["healthy", "ill"]
-        file["var/_index"] = ["g1", "g2", "g3"]
+        file["var/_index"], file["obs/_index"] = ["g1", "g2", "g3"], ["c1", "c2", "c3", "c4"]
         file["obs"].attrs["column-order"] = ["type"]
-        file["var"].attrs["_index"] = "_index"
+        file["var"].attrs["_index"] = file["obs"].attrs["_index"] = "_index"
     return path
 
 

@@ -3,7 +3,8 @@
 Where classes overlap, the samples in the overlap are predicted as another class almost whenever they are held out,
 although their labels are right. So it matters how far on the wrong side a sample lies, not how often it is there. With
 m_i the mean margin of sample i (the decision value for its own class against the nearest other one) over the resamples
-that held it out and all numbers of features that were tried, since one selection of few features is noisy,
+that held it out, by the model on all features where that predicts no worse than the chosen ones, or else over all
+numbers of features, since one selection of few features is noisy,
 
     z_i = (m_i - median of its class) / s,     s = 1.4826 median_j |m_j - median of its class|,
 
@@ -21,7 +22,7 @@ from scipy.stats import norm
 
 from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
 from dsofs.evaluation.findings import Suspect
-from dsofs.evaluation.resampling import Labelled, Resample
+from dsofs.evaluation.resampling import Judgement, Labelled, Resample
 
 FALSE_SHARE = 0.2  # of the listed samples, in expectation, if margins are normal: four of five are worth a look
 FEWEST_TIMES = 3  # a sample was held out: below, its mean margin is mostly noise
@@ -36,9 +37,9 @@ def suspects(
     n_samples, n_classes = len(data.codes), len(data.classes)
     votes = np.zeros((n_samples, n_classes), dtype=int)
     margins = np.zeros(n_samples)
-    for run in runs:
-        votes[run.test, run.predicted[position]] += 1
-        margins[run.test] += run.margins
+    for run, judge in zip(runs, _judges(runs, data, position), strict=True):
+        votes[run.test, judge.predicted] += 1
+        margins[run.test] += judge.margins
     held_out = votes.sum(axis=1)
     wrong = held_out - votes[np.arange(n_samples), data.codes]
     in_conflict = np.zeros(n_samples, dtype=bool)
@@ -59,6 +60,19 @@ def suspects(
         for row in np.lexsort((-wrong, -share))
         if listed[row]
     ]
+
+
+def _judges(runs: Sequence[Resample], data: Labelled, position: int) -> list[Judgement]:
+    """The predictions and margins to go by: those of all features if they predict as well, else of the chosen ones."""
+    chosen = [Judgement(run.predicted[position], run.margins) for run in runs]
+    every = [run.by_all for run in runs if run.by_all is not None]
+    if len(every) < len(runs):
+        return chosen
+    right = [
+        sum(float(np.mean(judge.predicted == data.codes[run.test])) for run, judge in zip(runs, judges, strict=True))
+        for judges in (chosen, every)
+    ]
+    return every if right[1] >= right[0] else chosen
 
 
 def too_far(margins: Floats, codes: Ints) -> Bools:

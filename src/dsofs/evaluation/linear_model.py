@@ -44,13 +44,13 @@ class LinearModel:
         """Class codes."""
         return np.asarray(self._model.predict(X if self._pairwise else dense(X)), dtype=np.intp)
 
-    def margins(self, X: Floats, codes: Ints) -> Floats:
+    def margins(self, X: AnyArray, codes: Ints) -> Floats:
         """The decision value of each sample's own class against the nearest other one; NaN for classes not learnt."""
         classes = self._model.classes_
         if not X.shape[1]:
-            return np.full(len(X), np.nan)
+            return np.full(X.shape[0], np.nan)
         first, second = np.triu_indices(len(classes), 1)
-        values = self._model.decision_function(X)
+        values = self._model.decision_function(X if self._pairwise else dense(X))
         if values.ndim == 1:
             pairs = -values[:, None]  # of two classes, positive values are for the second
         else:

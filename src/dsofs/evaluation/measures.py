@@ -20,7 +20,7 @@ def accuracy_curve(runs: Sequence[Resample], data: Labelled, ks: list[int], k: i
     hits = np.array([np.mean(run.predicted == data.codes[run.test], axis=1) for run in runs])
     mean, deviation = hits.mean(axis=0), hits.std(axis=0, ddof=1)
     error = corrected_error(deviation, runs)
-    by_all = [np.mean(run.predicted_by_all == data.codes[run.test]) for run in runs if run.predicted_by_all is not None]
+    by_all = [np.mean(run.by_all.predicted == data.codes[run.test]) for run in runs if run.by_all is not None]
     return AccuracyCurve(
         ks=ks,
         mean=mean.tolist(),

@@ -39,6 +39,14 @@ class Labelled:
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What a model says of the held-out samples: class codes, and the margins of their own classes."""
+
+    predicted: Ints
+    margins: Floats
+
+
+@dataclass(frozen=True)
 class Resample:
     """What one resample chose and predicted."""
 
@@ -48,7 +56,7 @@ class Resample:
     n_chosen: int  # by the selector itself, which may choose more of them here and fewer there
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     margins: Floats  # of the held-out samples, means over the numbers of features; NaN for classes not learnt
-    predicted_by_all: Ints | None  # by the same model on all features
+    by_all: Judgement | None  # the same model on all features
     seconds: float  # of processor time, which other programs do not change
 
     def best(self, number: int, k: int) -> Ints:
@@ -99,7 +107,10 @@ def run_split(
             model, held_out = LinearModel(dense(X_train[:, top]), codes), dense(X_test[:, top])
             predicted.append(model.predict(held_out))
             margins.append(model.margins(held_out, data.codes[test]))
-        by_all = LinearModel(X_train, codes).predict(X_test) if also_all else None
+        by_all = None
+        if also_all:
+            whole = LinearModel(X_train, codes)
+            by_all = Judgement(whole.predict(X_test), whole.margins(X_test, data.codes[test]))
     order = choice.order[: max(*ks, choice.n_chosen)]
     seconds = time.process_time() - clock
     return Resample(train, test, order, choice.n_chosen, np.array(predicted), np.mean(margins, axis=0), by_all, seconds)

@@ -190,9 +190,10 @@ def suspects(findings: Findings) -> Markup:
     left_out = len(findings.suspects) - len(shown)
     return section(
         "suspects", "Labels to check",
-        tag("p", "Samples that were mostly predicted as another class when they were held out, and that lie further on "
-            "its side than the spread within the classes explains. Where classes overlap, samples are mispredicted "
-            "without being listed, and some that are listed will turn out to be right. ",
+        tag("p", "Samples that were mostly predicted as another class when they were held out (by all features, if "
+            "they predict no worse than the chosen ones), and that lie further on its side than the spread within the "
+            "classes explains. Where classes overlap, samples are mispredicted without being listed, and some that are "
+            "listed will turn out to be right. ",
             "Samples of a proof that no linear rule gets all of them right are listed too. " if proof else None,
             "Since the predictions may be no better than chance, this says little." if looks_like_chance(findings)
             else "Check their labels first."),
