@@ -11,6 +11,7 @@ import numpy as np
 
 from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces, tiles
 from dsofs.arrays.standard import FAR_FROM_ZERO, Moments, StandardDesign
+from dsofs.arrays.threads import in_parallel
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Squares and sums of numbers in this range neither over- nor underflow.
@@ -78,12 +79,17 @@ class DenseDesign(StandardDesign):
         near = np.max(np.abs(self.mean) / self.scale, initial=0.0) < FAR_FROM_ZERO
         return bool(near and SAFE[0] < self.scale.min() and self.scale.max() < SAFE[1])
 
-    def _raw_tiles(self) -> Iterator[tuple[Block, slice, slice]]:
-        """X itself; in one piece where that needs no copy."""
-        everything = slice(0, self.n_samples), slice(0, len(self.kept))
-        as_is = self.X.dtype == np.float64 and _run(self.kept)
-        for rows, columns in (everything,) if as_is else tiles(self.n_samples, len(self.kept)):
-            yield Block(np.asarray(self._piece(rows, columns), dtype=np.float64)), rows, columns
+    def _parts(self) -> list[tuple[slice, slice]]:
+        """What products are taken with at a time: X in one piece where that needs no copy, else tiles of it."""
+        if self._folds and self.X.dtype == np.float64 and _run(self.kept):
+            return [(slice(0, self.n_samples), slice(0, len(self.kept)))]
+        return list(tiles(self.n_samples, len(self.kept)))
+
+    def _factor(self, rows: slice, columns: slice) -> Block:
+        """X as it is where products can be corrected for the means afterwards, else standardised."""
+        if self._folds:
+            return Block(np.asarray(self._piece(rows, columns), dtype=np.float64))
+        return Block(self._standardised(rows, columns))
 
     def samples(self, index: Ints) -> Block:
         return DenseDesign(self.X[index], self.kept, self.mean, self.scale, self.bias).materialise()
@@ -99,19 +105,23 @@ class DenseDesign(StandardDesign):
     def _dot(self, W: Floats) -> Floats:
         V = W / self.scale[:, None] if self._folds else W
         F = np.zeros((self.n_samples, W.shape[1]))
-        for block, rows, columns in self._factors():
-            F[rows] += block.dot(V[columns])
+        for rows, columns in self._parts():
+            F[rows] += self._factor(rows, columns).dot(V[columns])
         return F - self.mean @ V if self._folds else F
 
     def _tdot(self, B: Floats) -> Floats:
-        G = np.zeros((len(self.kept), B.shape[1]))
-        for block, rows, columns in self._factors():
-            G[columns] += block.tdot(B[rows])
-        return (G - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None] if self._folds else G
+        G, parts = np.zeros((len(self.kept), B.shape[1])), self._parts()
 
-    def _factors(self) -> Iterator[tuple[Block, slice, slice]]:
-        """What products are made with: X as it is where they can be corrected afterwards."""
-        return self._raw_tiles() if self._folds else self._tiles()
+        def add(part: tuple[slice, slice]) -> None:
+            rows, columns = part
+            G[columns] += self._factor(rows, columns).tdot(B[rows])
+
+        if parts[0][0] == slice(0, self.n_samples):  # no two of them add to the same rows of G
+            in_parallel(add, parts)
+        else:
+            for part in parts:
+                add(part)
+        return (G - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None] if self._folds else G
 
     def _fill(self, out: Floats) -> None:
         for block, rows, columns in self._tiles():

@@ -16,13 +16,14 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
+from dsofs.arrays.linalg import SymmetricSum
 from dsofs.arrays.memory import CHUNK_BYTES, DOUBLE, block_bytes
 from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
 THREADED = 3e7
-MIN_CHUNK_COLUMNS = 256
+MIN_CHUNK_COLUMNS = 512  # with fewer, adding up an m x m matrix costs as much as multiplying
 
 
 class Design(ABC):
@@ -107,29 +108,30 @@ class Block(Design):
 
 
 def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:
-    """Sum of S S' over pieces S of columns that were scaled, and stay in the cache between that and this.
-
-    ``S @ S.T`` is recognised by BLAS as a symmetric product (syrk): half the work, exactly symmetric.
-    """
+    """Sum of S S' over pieces S of columns that were scaled, and stay in the cache between that and this."""
     K: AnyArray = None
+    total = SymmetricSum()
     with threads_for(n_samples**2 * n_columns // 2):
         for S in pieces:
-            if K is None:
+            if is_numpy_array(S):
+                total.add(S)
+            elif K is None:
                 K = S @ S.T
             else:
                 K += S @ S.T
-    return np.zeros((n_samples, n_samples)) if K is None else to_numpy(K)
+    found = total.total() if K is None else to_numpy(K)
+    return np.zeros((n_samples, n_samples)) if found is None else found
 
 
 def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
     """Sum of w x x' over ``samples``."""
-    H = np.zeros((X.n_columns, X.n_columns))
+    total = SymmetricSum()
     with threads_for(len(samples) * X.n_columns**2 // 2):
         for part in cuts(len(samples), chunk_samples(X.n_columns)):
             index = samples[part]
-            Z = X.samples(index).Z * np.sqrt(weights[index])[:, None]
-            H += Z.T @ Z  # recognised by BLAS as a symmetric product
-    return H
+            total.add((X.samples(index).Z * np.sqrt(weights[index])[:, None]).T)
+        H = total.total()
+    return np.zeros((X.n_columns, X.n_columns)) if H is None else H
 
 
 def threads_for(multiplications: int) -> AbstractContextManager[None]:

@@ -1,13 +1,15 @@
-"""Factorise and solve, for a principal part of a symmetric matrix."""
+"""Symmetric matrices: sums of products, and factors of their principal parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from dsofs.arrays.types import Bools, Floats, Ints
+
+MIRRORED = 256  # rows that are copied at a time: a few megabytes
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,35 @@ def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Fa
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return Factor(index, L)
+
+
+class SymmetricSum:
+    """Sum of S S' over pieces S, added up in place: half the work of a product, and no further m x m matrix."""
+
+    def __init__(self) -> None:
+        self._K: Floats | None = None
+        self._n_pieces = 0
+
+    def add(self, S: Floats) -> None:
+        self._n_pieces += 1
+        if self._K is None:
+            self._K = S @ S.T  # which BLAS recognises as symmetric
+        else:
+            # The transpose of K is in the order that BLAS overwrites; only its lower triangle is added to.
+            a, trans = (S, 0) if S.flags.f_contiguous else (S.T, 1)
+            blas.dsyrk(1.0, a, beta=1.0, c=self._K.T, trans=trans, lower=1, overwrite_c=1)
+
+    def total(self) -> Floats | None:
+        """None if nothing was added."""
+        if self._K is not None and self._n_pieces > 1:
+            _mirror(self._K)
+        return self._K
+
+
+def _mirror(K: Floats) -> None:
+    """Copy the upper triangle to the lower one."""
+    for start in range(0, len(K), MIRRORED):
+        stop = min(start + MIRRORED, len(K))
+        K[start:stop, :start] = K[:start, start:stop].T
+        corner = K[start:stop, start:stop]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T

@@ -6,17 +6,19 @@ process-wide. Of fits in several threads one sets it, and lifts it when it ends;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from dsofs.arrays.types import Floats
 
+Part = TypeVar("Part")
 _limited = Lock()  # held by the thread that has set the limit
 _outside: ContextVar[int | None] = ContextVar("threads outside of single_threaded", default=None)
 
@@ -49,6 +51,21 @@ def all_threads() -> Iterator[None]:
     outside = _outside.get()
     with nullcontext() if outside is None else _controller().limit(limits=outside, user_api="blas"):
         yield
+
+
+def in_parallel(function: Callable[[Part], None], parts: Iterable[Part]) -> None:
+    """Call ``function`` on all parts of a large piece of work, in as many threads as BLAS had outside of the limit.
+
+    Memory-bound work gains more from it than from the threads of BLAS, since copies and conversions are shared too.
+    """
+    n_threads = _outside.get() or 1
+    if n_threads == 1:
+        for part in parts:
+            function(part)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in pool.map(function, parts):
+            pass
 
 
 class Team:
