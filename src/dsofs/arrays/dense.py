@@ -16,6 +16,7 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Squares and sums of numbers in this range neither over- nor underflow.
 SAFE = 1e-100, 1e100
+CORRECTED = 4096  # columns at a time: a matrix of all of them would be as large as the result
 
 
 def dense_moments(X: AnyArray) -> Moments:
@@ -109,19 +110,28 @@ class DenseDesign(StandardDesign):
             F[rows] += self._factor(rows, columns).dot(V[columns])
         return F - self.mean @ V if self._folds else F
 
-    def _tdot(self, B: Floats) -> Floats:
-        G, parts = np.zeros((len(self.kept), B.shape[1])), self._parts()
+    def _tdot(self, B: Floats, out: Floats) -> None:
+        parts = self._parts()
+        if parts[0][0] != slice(0, self.n_samples):  # several of them add to the same rows
+            out[:] = 0.0
+            for rows, columns in parts:
+                out[columns] += self._factor(rows, columns).tdot(B[rows])
+            return self._correct(B, out, slice(0, len(self.kept)))
 
-        def add(part: tuple[slice, slice]) -> None:
-            rows, columns = part
-            G[columns] += self._factor(rows, columns).tdot(B[rows])
+        def fill(part: tuple[slice, slice]) -> None:
+            out[part[1]] = self._factor(*part).tdot(B)
+            self._correct(B, out, part[1])
 
-        if parts[0][0] == slice(0, self.n_samples):  # no two of them add to the same rows of G
-            in_parallel(add, parts)
-        else:
-            for part in parts:
-                add(part)
-        return (G - np.outer(self.mean, B.sum(axis=0))) / self.scale[:, None] if self._folds else G
+        return in_parallel(fill, parts)
+
+    def _correct(self, B: Floats, out: Floats, columns: slice) -> None:
+        """Make products with X as it is those with its standardised columns."""
+        if self._folds:
+            total = B.sum(axis=0)
+            for part in cuts(columns.stop - columns.start, CORRECTED):
+                index = slice(columns.start + part.start, columns.start + part.stop)
+                out[index] -= np.outer(self.mean[index], total)
+                out[index] /= self.scale[index, None]
 
     def _fill(self, out: Floats) -> None:
         for block, rows, columns in self._tiles():

@@ -65,8 +65,11 @@ class SparseDesign(StandardDesign):
     def _dot(self, W: Floats) -> Floats:
         return np.asarray(self._scaled @ W - self._shift @ W)
 
-    def _tdot(self, B: Floats) -> Floats:
-        return np.asarray(self._scaled.T @ B - np.outer(self._shift, B.sum(axis=0)))
+    def _tdot(self, B: Floats, out: Floats) -> None:
+        out[:] = self._scaled.T @ B
+        total = B.sum(axis=0)
+        for j in range(B.shape[1]):
+            out[:, j] -= self._shift * total[j]
 
     def _fill(self, out: Floats) -> None:
         out[:] = self._scaled.toarray()

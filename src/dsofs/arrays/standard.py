@@ -48,8 +48,11 @@ class StandardDesign(Design):
         return F + W[-1] if self.bias else F
 
     def tdot(self, B: Floats) -> Floats:
-        G = self._tdot(B)
-        return np.vstack([G, B.sum(axis=0)]) if self.bias else G
+        G = np.empty((self.n_columns, B.shape[1]))
+        self._tdot(B, out=G[: len(self.kept)])
+        if self.bias:
+            G[-1] = B.sum(axis=0)
+        return G
 
     def take(self, columns: Ints) -> Design:
         return self if len(columns) == self.n_columns else self.part(columns).compact()
@@ -87,7 +90,8 @@ class StandardDesign(Design):
     def _dot(self, W: Floats) -> Floats: ...
 
     @abstractmethod
-    def _tdot(self, B: Floats) -> Floats: ...
+    def _tdot(self, B: Floats, out: Floats) -> None:
+        """Write the products of the standardised columns into ``out``, with little memory beside."""
 
     @abstractmethod
     def _fill(self, out: Floats) -> None:

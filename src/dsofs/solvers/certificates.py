@@ -122,7 +122,9 @@ def stationarity(problem: Problem, point: Point) -> float:
     Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
     """
     scale = problem.expand(plain_weights(point.norms, problem.p))[point.rows]
-    violation = problem.norms(scale[:, None] * point.G - point.W, point.rows)
+    residual = scale[:, None] * point.G
+    residual -= point.W
+    violation = problem.norms(residual, point.rows)
     support = problem.shares(point.norms) > SUPPORT
     growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
     return float(np.max(violation[support] / point.norms[support], initial=growing.max(initial=0.0)))

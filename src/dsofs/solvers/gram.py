@@ -39,7 +39,8 @@ class GramSpace:
         B = solved.B
         G = X.tdot(B)
         # Dividing a column by its smallest margin makes it feasible to the last digit.
-        W = d[:, None] * G / (1.0 + np.minimum(solved.excess.min(axis=0), 0.0))
+        W = d[:, None] * G
+        W /= 1.0 + np.minimum(solved.excess.min(axis=0), 0.0)
         price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
         return Inner(W, B, G, price, None if solved.factors is None else SampleCurvature(X, solved.factors))
 

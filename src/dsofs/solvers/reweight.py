@@ -71,6 +71,7 @@ def _next_point(
         proposals.learn(accepted)
         if accepted:
             return candidate
+        candidate = None  # it may be as large as the point: let go of it before the next
     following = step(plain, point)
     # A rise can only come from rounding: there is nothing left to gain.
     return None if following is None or following.objective > (1 + ROUNDING) * point.objective else following
