@@ -113,6 +113,10 @@ class Problem:
         labels = rows if self.groups is None else self.groups[rows]
         return group_norms(W, labels, self.n_groups)
 
+    def dual_norms(self, B: Floats) -> Floats:
+        """||X_g'B||_F of every group."""
+        return group_norms(self.X.dual_norms(B)[:, None], self.groups, self.n_groups)
+
     def shares(self, norms: Floats) -> Floats:
         """The norms of all groups, relative to the largest within the term of the group."""
         tiny = np.finfo(np.float64).tiny

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -10,13 +10,13 @@ from operator import itemgetter
 import numpy as np
 
 from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces, tiles
+from dsofs.arrays.linalg import row_norms
 from dsofs.arrays.standard import FAR_FROM_ZERO, Moments, StandardDesign
 from dsofs.arrays.threads import in_parallel
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # Squares and sums of numbers in this range neither over- nor underflow.
 SAFE = 1e-100, 1e100
-CORRECTED = 4096  # columns at a time: a matrix of all of them would be as large as the result
 
 
 def dense_moments(X: AnyArray) -> Moments:
@@ -111,27 +111,33 @@ class DenseDesign(StandardDesign):
         return F - self.mean @ V if self._folds else F
 
     def _tdot(self, B: Floats, out: Floats) -> None:
-        parts = self._parts()
-        if parts[0][0] != slice(0, self.n_samples):  # several of them add to the same rows
-            out[:] = 0.0
-            for rows, columns in parts:
-                out[columns] += self._factor(rows, columns).tdot(B[rows])
-            return self._correct(B, out, slice(0, len(self.kept)))
+        def fill(columns: slice) -> None:
+            out[columns] = self._products(B, columns)
 
-        def fill(part: tuple[slice, slice]) -> None:
-            out[part[1]] = self._factor(*part).tdot(B)
-            self._correct(B, out, part[1])
+        self._for_all_columns(fill)
 
-        return in_parallel(fill, parts)
+    def _dual_norms(self, B: Floats, out: Floats) -> None:
+        def fill(columns: slice) -> None:
+            out[columns] = row_norms(self._products(B, columns))
 
-    def _correct(self, B: Floats, out: Floats, columns: slice) -> None:
-        """Make products with X as it is those with its standardised columns."""
+        self._for_all_columns(fill)
+
+    def _for_all_columns(self, fill: Callable[[slice], None]) -> None:
+        """A few columns at a time, in threads; all at once where samples are many, which are then taken in pieces."""
+        n = len(self.kept)
+        in_parallel(fill, list(cuts(n, chunk_columns(self.n_samples) if n >= self.n_samples else n)))
+
+    def _products(self, B: Floats, columns: slice) -> Floats:
+        """Z'B of these columns: with X as it is, and corrected for the means afterwards, where that loses no digits."""
+        every = slice(0, self.n_samples)
+        rows = [every] if len(self.kept) >= self.n_samples else [rows for rows, _ in self._parts()]
+        G = np.zeros((columns.stop - columns.start, B.shape[1]))
+        for part in rows:
+            G += self._factor(part, columns).tdot(B[part])
         if self._folds:
-            total = B.sum(axis=0)
-            for part in cuts(columns.stop - columns.start, CORRECTED):
-                index = slice(columns.start + part.start, columns.start + part.stop)
-                out[index] -= np.outer(self.mean[index], total)
-                out[index] /= self.scale[index, None]
+            G -= np.outer(self.mean[columns], B.sum(axis=0))
+            G /= self.scale[columns, None]
+        return G
 
     def _fill(self, out: Floats) -> None:
         for block, rows, columns in self._tiles():

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 
-from dsofs.arrays.linalg import SymmetricSum
+from dsofs.arrays.linalg import SymmetricSum, row_norms
 from dsofs.arrays.memory import CHUNK_BYTES, DOUBLE, block_bytes
 from dsofs.arrays.threads import all_threads
 from dsofs.arrays.types import AnyArray, Floats, Ints
@@ -43,6 +43,10 @@ class Design(ABC):
     @abstractmethod
     def tdot(self, B: Floats) -> Floats:
         """Z' B."""
+
+    def dual_norms(self, B: Floats) -> Floats:
+        """||Z_i'B|| of every column, which a certificate needs of all of them: O(n) memory where Z is large."""
+        return row_norms(self.tdot(B))
 
     @abstractmethod
     def take(self, columns: Ints) -> Design:

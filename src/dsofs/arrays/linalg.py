@@ -51,6 +51,11 @@ def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Fa
     return Factor(index, L)
 
 
+def row_norms(W: Floats) -> Floats:
+    """Euclidean norm of each row."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+
+
 class SymmetricSum:
     """Sum of S S' over pieces S, added up in place: half the work of a product, and no further m x m matrix."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsofs.arrays.design import Design, chunk_columns, cuts
+from dsofs.arrays.linalg import row_norms as row_norms
 from dsofs.arrays.types import Floats, Ints
 
 
@@ -24,11 +25,6 @@ def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
     # Scaled by the largest entry, so that no power over- or underflows on the way.
     rows = np.sum((A / largest) ** r, axis=1) ** (1.0 / r)
     return largest * float(np.sum(rows**p)) ** (1.0 / p)
-
-
-def row_norms(W: Floats) -> Floats:
-    """Euclidean norm of each row."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
 
 
 def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:

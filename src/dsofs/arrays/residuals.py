@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dsofs.arrays.design import Block, Design
+from dsofs.arrays.linalg import row_norms
 from dsofs.arrays.types import Floats, Ints
 
 
@@ -35,6 +36,9 @@ class WithResiduals(Design):
 
     def tdot(self, B: Floats) -> Floats:
         return np.vstack([self.X.tdot(B), self.v[self.kept, None] * B[self.kept]])
+
+    def dual_norms(self, B: Floats) -> Floats:
+        return np.concatenate([self.X.dual_norms(B), self.v[self.kept] * row_norms(B[self.kept])])
 
     def take(self, columns: Ints) -> WithResiduals:
         data, residuals = self._split(columns)

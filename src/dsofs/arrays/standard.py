@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsofs.arrays.design import Block, Design
+from dsofs.arrays.linalg import row_norms
 from dsofs.arrays.types import AnyArray, Floats, Ints
 
 # A column whose deviation is at the level of rounding, relative to its largest value, holds no information.
@@ -53,6 +54,18 @@ class StandardDesign(Design):
         if self.bias:
             G[-1] = B.sum(axis=0)
         return G
+
+    def dual_norms(self, B: Floats) -> Floats:
+        norms = np.empty(self.n_columns)
+        self._dual_norms(B, norms[: len(self.kept)])
+        if self.bias:
+            norms[-1] = np.linalg.norm(B.sum(axis=0))
+        return norms
+
+    def _dual_norms(self, B: Floats, out: Floats) -> None:
+        G = np.empty((len(self.kept), B.shape[1]))
+        self._tdot(B, G)
+        out[:] = row_norms(G)
 
     def take(self, columns: Ints) -> Design:
         return self if len(columns) == self.n_columns else self.part(columns).compact()

@@ -6,7 +6,7 @@ process-wide. Of fits in several threads one sets it, and lifts it when it ends;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -53,13 +53,13 @@ def all_threads() -> Iterator[None]:
         yield
 
 
-def in_parallel(function: Callable[[Part], None], parts: Iterable[Part]) -> None:
+def in_parallel(function: Callable[[Part], None], parts: Sequence[Part]) -> None:
     """Call ``function`` on all parts of a large piece of work, in as many threads as BLAS had outside of the limit.
 
     Memory-bound work gains more from it than from the threads of BLAS, since copies and conversions are shared too.
     """
-    n_threads = _outside.get() or 1
-    if n_threads == 1:
+    n_threads = min(_outside.get() or 1, len(parts))
+    if n_threads <= 1:
         for part in parts:
             function(part)
         return

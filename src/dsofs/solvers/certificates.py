@@ -43,7 +43,7 @@ class Certifier:
             self.steps += 1
             if gap > max(self.tol, RECHECK * self.last_full_gap) and self.steps < RECHECK_STEPS:
                 return relative_gap(point.objective, self.bound), None
-            g = problem.norms(problem.X.tdot(point.B))
+            g = problem.dual_norms(point.B)
         self.steps = 0
         bound = lower_bound(problem, point.B, g)
         if bound > self.bound:

@@ -35,7 +35,7 @@ def with_best_multipliers(problem: Problem, solution: Solution, tol: float) -> S
     B = _dual_optimum(problem.X, problem.Y, solution.B)
     if B is None:
         return solution
-    gap = relative_gap(solution.objective, lower_bound(problem, B, problem.norms(problem.X.tdot(B))))
+    gap = relative_gap(solution.objective, lower_bound(problem, B, problem.dual_norms(B)))
     if gap >= solution.certificate:
         return solution
     solution.history.gap[-1] = gap

@@ -50,8 +50,8 @@ class InnerSolver(Protocol):
 class Point:
     """W on the active rows, and the multipliers that go with it.
 
-    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. ``curvature`` is
-    let go as soon as the next weights are proposed, since it can be larger than K.
+    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. G and
+    ``curvature``, which can be larger than K, are released as soon as the next weights are proposed.
     """
 
     weights: Floats  # d, one per group; 0 for a group that has left
@@ -63,6 +63,10 @@ class Point:
     norms: Floats  # ||W_g|| of every group
     objective: float  # (1/p) sum ||W_g||^p + price of slack
     curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
+
+    def release(self) -> None:
+        """Let go of what only a proposal needs, before there is another point of the same size."""
+        self.curvature, self.G = None, self.G[:0].copy()
 
     @classmethod
     def of(cls, problem: Problem, weights: Floats, rows: Ints, X: Design, parts: list[tuple[Ints, Inner]]) -> Point:

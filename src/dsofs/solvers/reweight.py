@@ -64,7 +64,7 @@ def _next_point(
 ) -> Point | None:
     plain = plain_weights(point.norms, problem.p)
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
-    point.curvature = None
+    point.release()
     if proposals is not None and proposal is not None:
         candidate = step(proposal, point)
         accepted = candidate is not None and candidate.objective <= (1 + ROUNDING) * point.objective

@@ -108,7 +108,7 @@ def default_C(problem: Problem, relaxed: Bools) -> Floats:
 
 def entry_C(problem: Problem) -> float:
     """The C at which W leaves zero at p = 1."""
-    entry = float(problem.norms(problem.X.tdot(problem.Y)).max())
+    entry = float(problem.dual_norms(problem.Y).max())
     features = problem.X.column_norms()[: problem.X.n_columns - problem.bias]
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
     return 1 / max(entry, UNCORRELATED * float(features.max()) * len(problem.Y) ** 0.5)
