@@ -16,7 +16,8 @@ from dsofs.evaluation.results import Row
 STUDY = "memory"
 MIB = 2**20
 SHAPES = [(200, 5000, 5, "float64"), (300, 20000, 3, "float64"), (1000, 20000, 10, "float64"),
-          (400, 312500, 3, "float64"), (400, 625000, 3, "float32")]  # fmt: skip
+          (200, 100_000, 10, "float64"), (400, 312500, 3, "float64"), (400, 625000, 3, "float32"),
+          (100, 1_000_000, 40, "float32")]  # fmt: skip
 SETTINGS: dict[str, dict[str, Any]] = {
     "p = 1, hard margins": {"p": 1.0, "C": None},
     "defaults": {"p": 0.85, "C": "auto"},

@@ -60,7 +60,7 @@ def _covariances(X: Design, Y: Floats) -> tuple[Floats, Floats]:
     mean = X.tdot(np.ones((m, 1)))[:, 0] / m
     G, b = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
     for chunk in cuts(m, chunk_samples(n)):
-        Z = X.samples(np.arange(m)[chunk]).Z - mean
+        Z = X.samples(np.arange(m)[chunk]).on_host() - mean
         G += Z.T @ Z
         b += Z.T @ Y[chunk]
     return G, b

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from dsofs.arrays.design import Design
+from dsofs.arrays.design import Design, normal_matrix
 from dsofs.arrays.types import Floats, Ints
 
 
@@ -50,8 +50,7 @@ class GroupSizes:
 def _degrees_of_freedom(X: Design) -> float:
     """(tr K)^2 / tr(K^2) of K = X'X, or of K = X X', which has the same eigenvalues, if that is smaller."""
     if X.n_columns <= X.n_samples:
-        Z = X.block(np.arange(X.n_columns)).Z
-        K = Z.T @ Z
+        K = normal_matrix(X, np.ones(X.n_samples), np.arange(X.n_samples))
     else:
         K = X.gram(np.ones(X.n_columns))
     return float(np.trace(K) ** 2 / np.sum(K**2))

@@ -84,7 +84,7 @@ def _neighbours_equal(design: StandardDesign, order: Ints, products: Floats, gro
     for part in cuts(len(candidates), chunk_columns(design.n_samples)):
         index = candidates[part]
         columns, place = np.unique(np.concatenate([left[index], right[index]]), return_inverse=True)
-        A, B = np.split(design.block(columns).Z.take(place, axis=1), 2, axis=1)
+        A, B = np.split(design.block(columns).on_host().take(place, axis=1), 2, axis=1)
         sign = np.sign(products[left[index]] * products[right[index]])
         equal[index] = np.abs(A - sign * B).max(axis=0) <= EQUAL[design.X.dtype] * np.abs(A).max(axis=0)
     return equal

@@ -65,8 +65,8 @@ class Design(ABC):
         squares = np.zeros(self.n_columns)
         for rows, columns in tiles(self.n_samples, self.n_columns):
             tall = columns == slice(0, self.n_columns)
-            Z = self.samples(_range(rows)).Z if tall else self.block(_range(columns)).Z
-            squares[columns] += np.square(to_numpy(Z)).sum(axis=0)
+            block = self.samples(_range(rows)) if tall else self.block(_range(columns))
+            squares[columns] += np.square(block.on_host()).sum(axis=0)
         return np.sqrt(squares)
 
     def fits_in_block(self, n_columns: int) -> bool:
@@ -110,6 +110,10 @@ class Block(Design):
     def samples(self, index: Ints) -> Block:
         return Block(_take(self.Z, index, axis=0))
 
+    def on_host(self) -> Floats:
+        """Z as a NumPy array: for small parts of it, and what has no other way."""
+        return to_numpy(self.Z)
+
 
 def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:
     """Sum of S S' over pieces S of columns that were scaled, and stay in the cache between that and this."""
@@ -133,7 +137,7 @@ def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
     with threads_for(len(samples) * X.n_columns**2 // 2):
         for part in cuts(len(samples), chunk_samples(X.n_columns)):
             index = samples[part]
-            total.add((X.samples(index).Z * np.sqrt(weights[index])[:, None]).T)
+            total.add((X.samples(index).on_host() * np.sqrt(weights[index])[:, None]).T)
         H = total.total()
     return np.zeros((X.n_columns, X.n_columns)) if H is None else H
 

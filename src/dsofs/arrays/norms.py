@@ -59,7 +59,7 @@ class GroupSums:
             columns, place = np.unique(self.order[part], return_inverse=True)
             labels = self.labels[part]
             starts = _starts(labels)
-            Z = X.block(columns).Z.take(samples, axis=0) * g[columns]
+            Z = X.block(columns).on_host().take(samples, axis=0) * g[columns]
             sums[:, labels[starts]] += np.add.reduceat(Z.take(place, axis=1), starts, axis=1)
         return sums
 

@@ -46,11 +46,11 @@ class WithResiduals(Design):
 
     def block(self, columns: Ints) -> Block:
         data, residuals = self._split(columns)
-        return Block(np.hstack([self.X.block(data).Z, self._diagonal(np.arange(self.n_samples), residuals)]))
+        return Block(np.hstack([self.X.block(data).on_host(), self._diagonal(np.arange(self.n_samples), residuals)]))
 
     def samples(self, index: Ints) -> Block:
         every = np.arange(len(self.kept))
-        return Block(np.hstack([self.X.samples(index).Z, self._diagonal(index, every)]))
+        return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(index, every)]))
 
     def _split(self, columns: Ints) -> tuple[Ints, Ints]:
         """The columns of X among ``columns``, which come first, and those of the residuals."""

@@ -79,7 +79,7 @@ class FTestCorrelation:
         self.relevance = f_statistics(Z, classes)
 
     def redundancy(self, feature: int) -> Floats:
-        column = self.Z.block(np.array([feature])).Z
+        column = self.Z.block(np.array([feature])).on_host()
         return np.abs(self.Z.tdot(column)[:, 0]) / self.Z.n_samples
 
 

@@ -70,6 +70,6 @@ class ScoreSelector(RankedSelector):
         design = as_design(X, moments(X), standardize=True, bias=False)
         check_varies(self, design.kept, n)
         k = min(self._n_selected(n), len(design.kept))
-        scores = self.score_func(design.materialise().Z, codes, k, self.random_state)
+        scores = self.score_func(design.materialise().on_host(), codes, k, self.random_state)
         self.scores_, self.ranking_ = rank_kept(scores, design.kept, n)
         return self

@@ -51,7 +51,7 @@ class AlternatingStep:
 
     def __init__(self, problem: Problem) -> None:
         """Gaussian elimination, Eqn. 7: X = [X1 X2], M = X1^+ X2, L = X1^+, N = L Y."""
-        X = problem.X.block(np.arange(problem.X.n_columns)).Z
+        X = problem.X.block(np.arange(problem.X.n_columns)).on_host()
         Q, R, order = qr(X, mode="economic", pivoting=True, check_finite=False)
         size = np.abs(R.diagonal())
         rank = int(np.count_nonzero(size > max(X.shape) * np.finfo(float).eps * size[0]))

@@ -96,7 +96,7 @@ class SharedCurvature:
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         if sums is None:
-            Z = X.block(np.arange(X.n_columns)).Z
+            Z = X.block(np.arange(X.n_columns)).on_host()
             return (G @ G.T) * (Z.T @ self.solve(Z))
         M = np.zeros((sums.n_groups, sums.n_groups))
         for g in G.T:

@@ -108,7 +108,7 @@ class Normal:
         changed = change.nonzero()[0]
         for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
             index = changed[part]
-            self.h += self.X.samples(index).tdot(self.y[index] * change[index])
+            self.h += self.X.samples(index).tdot((self.y[index] * change[index])[:, None])[:, 0]
         self.free, self.at_zero = free, at_zero
 
 

@@ -93,7 +93,9 @@ def _check(terms: Sequence[Term], lam: float, p: float) -> None:
 def _stack(terms: Sequence[Term]) -> Design:
     if len(terms) == 1 and isinstance(terms[0].A, Design):
         return terms[0].A
-    arrays = [term.A.block(np.arange(term.A.n_columns)).Z if isinstance(term.A, Design) else term.A for term in terms]
+    arrays = [
+        term.A.block(np.arange(term.A.n_columns)).on_host() if isinstance(term.A, Design) else term.A for term in terms
+    ]
     return Block(np.vstack(arrays).astype(np.float64, copy=False))
 
 

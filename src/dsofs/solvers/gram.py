@@ -56,7 +56,7 @@ class SampleCurvature:
         def roots(classes: slice) -> Iterator[Floats]:
             for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
                 yield factor.half_solve(
-                    X.samples(factor.index).Z * g if sums is None else sums.of_design(X, factor.index, g)
+                    X.samples(factor.index).on_host() * g if sums is None else sums.of_design(X, factor.index, g)
                 )
 
         size = len(rows) if sums is None else sums.n_groups

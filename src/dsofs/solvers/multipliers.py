@@ -49,7 +49,7 @@ def _dual_optimum(X: WithResiduals, Y: Floats, B: Floats) -> Floats | None:
     chosen = np.zeros(n, dtype=bool)
     chosen[np.argsort(-np.abs(features.tdot(B)[:, 0]))[: FIRST * m]] = True
     for _ in range(MAX_ROUNDS):
-        Z = features.block(np.flatnonzero(chosen)).Z
+        Z = features.block(np.flatnonzero(chosen)).on_host()
         program = linprog(-Y[:, 0], np.vstack([Z.T, -Z.T]), np.ones(2 * Z.shape[1]), bounds=bounds)
         if program.status != 0:
             return None

@@ -53,7 +53,7 @@ class FewColumns:
         self.X, self.d, self.s = X, d, s
         order = np.argpartition(s, X.n_columns)
         self.stiff, soft = np.sort(order[: X.n_columns]), np.sort(order[X.n_columns :])
-        self.X_stiff = X.samples(self.stiff).Z
+        self.X_stiff = X.samples(self.stiff).on_host()
         size = float(np.sum(d * self.X_stiff**2)) / max(len(self.stiff), 1)
         least = SOFTNESS * size if s[soft].min() < SOFTNESS * size else PROXIMAL * size
         raised = np.maximum(s, least)

@@ -63,7 +63,7 @@ def conflict_proof(problem: Problem, y: Floats, samples: Ints) -> Floats | None:
     """a > 0 on ``samples`` with 1'a = 1 and X'(y o a) = 0, checked against X itself; None if there is none."""
     if not len(samples):
         return None
-    columns = (problem.X.samples(samples).Z * y[samples, None]).T
+    columns = (problem.X.samples(samples).on_host() * y[samples, None]).T
     scale = np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
     system = np.vstack([columns / scale, np.ones(len(samples))])
     a = lstsq(system, np.append(np.zeros(len(columns)), 1.0))[0]
