@@ -21,7 +21,7 @@ VARIANTS = list(
 
 @pytest.fixture(params=["CPU_DEVICE", "device1"])
 def library(request):
-    """An array library with no more than the standard has, on two devices; arrays of the second are refused by NumPy."""
+    """An array library with no more than the standard has, on two devices; NumPy refuses arrays of the second."""
     device = array_api_strict.Device(request.param)
     return lambda Z: array_api_strict.asarray(Z, device=device)
 
