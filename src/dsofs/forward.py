@@ -28,13 +28,14 @@ def unexplained(X: Design, Y: Floats, norms: Floats, groups: Ints | None = None)
     Without ``groups`` each column is one. Of groups that are as good as each other, the one of largest norm is taken.
     """
     columns = _columns(np.arange(X.n_columns) if groups is None else groups)
+    firsts = np.array([F[0] for F in columns])
     Y = Y - Y.mean(axis=0)
     G, b = _covariances(X, Y)
     enough, total = COLLINEAR * G.diagonal(), float(np.vdot(Y, Y))
     parts, part, left = np.zeros(len(columns)), 1.0, len(Y) - 1
     waiting = np.ones(len(columns), dtype=bool)
     for _ in columns:
-        gains, df = _gains(G, b, enough, columns)
+        gains, df = _gains(G, b, enough, columns, firsts)
         gains[~waiting] = 0.0
         evidence = gains if groups is None else _evidence(gains / (part * total), df, left, Y.shape[1])
         if not evidence.max() > 0:
@@ -66,15 +67,15 @@ def _covariances(X: Design, Y: Floats) -> tuple[Floats, Floats]:
     return G, b
 
 
-def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints]) -> tuple[Floats, Ints]:
+def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints], firsts: Ints) -> tuple[Floats, Ints]:
     """What each group explains, and with how many degrees of freedom; single columns, which are the rule, at once."""
     left = G.diagonal()
     alone = np.einsum("ij,ij->i", b, b) / np.where(left > enough, left, np.inf)
-    gains, df = alone[[F[0] for F in columns]], np.ones(len(columns), dtype=np.intp)
-    for group, F in enumerate(columns):
-        if len(F) > 1:
-            R = _inverse_root(G, enough, F)
-            gains[group], df[group] = np.sum((R.T @ b[F]) ** 2), R.shape[1]
+    gains, df = alone[firsts], np.ones(len(columns), dtype=np.intp)
+    if len(columns) < len(left):
+        for group in (group for group, F in enumerate(columns) if len(F) > 1):
+            R = _inverse_root(G, enough, columns[group])
+            gains[group], df[group] = np.sum((R.T @ b[columns[group]]) ** 2), R.shape[1]
     return gains, df
 
 
@@ -91,6 +92,8 @@ def _evidence(share: Floats, df: Ints, left: int, n_targets: int) -> Floats:
 
 def _inverse_root(G: Floats, enough: Floats, F: Ints) -> Floats:
     """R with R R' = G_FF^+."""
+    if len(F) == 1:
+        return 1 / np.sqrt(G[np.ix_(F, F)])
     values, vectors = np.linalg.eigh(G[np.ix_(F, F)])
     kept = values > enough[F].max()
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))

@@ -138,7 +138,8 @@ def training_data(
     factor = np.ones(n)
     if estimator._groups is not None:
         labels, groups = np.unique(estimator._groups[design.kept], return_inverse=True)
-        sizes = GroupSizes.of(design, groups, n_targets=1 if len(classes) == 2 else len(classes))
+        with single_threaded():
+            sizes = GroupSizes.of(design, groups, n_targets=1 if len(classes) == 2 else len(classes))
         design, chance = design.divided_by(sizes.factor[groups]), sizes.chance
         known = np.isin(estimator._groups, labels)
         factor[known] = sizes.factor[np.searchsorted(labels, estimator._groups[known])]

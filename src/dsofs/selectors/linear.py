@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsofs.arrays import StandardDesign, as_design, moments
 from dsofs.arrays.copies import Copies, without_copies
+from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.problem import Solution, Status
 from dsofs.validation import check_squares, check_varies
@@ -35,7 +36,10 @@ def standard_design(estimator: Any, X: AnyArray, p: float, groups: Ints | None =
     check_squares(estimator, stats.mean, stats.scale)
     design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
     check_varies(estimator, design.kept, X.shape[1])
-    return without_copies(design, groups) if p <= 1 else (design, Copies.none())
+    if p > 1:
+        return design, Copies.none()
+    with single_threaded():
+        return without_copies(design, groups)
 
 
 def publish_solution(estimator: Any, data: Scaled, solution: Solution, convex: bool) -> None:
