@@ -78,6 +78,7 @@ def options(*names: str) -> Rule:
     return Rule(lambda value: isinstance(value, str) and value in names, " or ".join(map(repr, names)))
 
 
+DEPRECATED = "deprecated"  # scikit-learn's default of a parameter that is about to go
 ANY_INT = Rule(_is_int, "an int")
 BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "a bool")
 NONE = Rule(lambda value: value is None, "None")

@@ -368,3 +368,11 @@ def test_certificate_on_real_data(name):
     fit = DSOSelector(100, p=1.0, C=None, tol=1e-3).fit(X, y)
     assert fit.status_ == "converged"
     assert fit.duality_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("estimator", [DSOSelector, DSOClassifier])
+def test_n_jobs_without_effect_is_deprecated(estimator):
+    X, y = random_data(0, 20, 30, 2)
+    with pytest.warns(FutureWarning, match=rf"The 'n_jobs' parameter of {estimator.__name__} has no effect.*0\.2"):
+        asked = estimator(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(asked.coef_, estimator().fit(X, y).coef_)

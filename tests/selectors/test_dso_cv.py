@@ -21,11 +21,12 @@ def test_results_hold_every_setting_and_the_best_is_chosen(data):
     X, y = data
     fit = DSOSelectorCV(ps=(0.5, 1.0), ks=(2, 8), cv=3).fit(X, y)
     results = fit.cv_results_
-    settings = set(zip(results["p"], results["k"], strict=True))
+    settings = set(zip(results["param_p"], results["param_k"], strict=True))
     assert settings == {(p, k) for p in (0.5, 1.0) for k in (2, 8)}
-    assert results["split_test_scores"].shape == (4, 3)
-    np.testing.assert_allclose(results["mean_test_score"], results["split_test_scores"].mean(axis=1))
+    assert results.split_scores.shape == (4, 3)
+    np.testing.assert_allclose(results["mean_test_score"], results.split_scores.mean(axis=1))
     assert fit.best_score_ == results["mean_test_score"].max()
+    assert fit.best_params_ == {"p": fit.best_p_, "C": "auto", "k": fit.best_k_} == results["params"][fit.best_index_]
     assert fit.transform(X).shape[1] == fit.best_k_
     assert [step["p"] for step in fit.path_] == [1.0, 0.5]
     assert all(step["status"] == "converged" for step in fit.path_)
@@ -65,7 +66,7 @@ def test_cost_of_slack_is_tuned_too(data):
         assert step["objective"] == pytest.approx(DSOSelector(p=1.0, C=step["C"]).fit(X, y).objective_, rel=2e-3)
     assert len({step["objective"] for step in fit.path_}) == 3
     words = DSOSelectorCV(ps=(1.0,), Cs=("auto", 1.0, None), cv=2).fit(X, y)
-    assert list(words.cv_results_["C"]) == [None, 1.0, "auto"]
+    assert list(words.cv_results_["param_C"]) == [None, 1.0, "auto"]
 
 
 def test_a_price_at_which_all_rows_are_zero_does_not_stop_the_path(data):
@@ -93,7 +94,7 @@ def test_scores_are_those_of_a_fit_on_each_training_fold(data):
         chosen = DSOSelector(6, p=1.0).fit(X[train], y[train])
         model = LogisticRegression().fit(chosen.transform(X[train]), y[train])
         by_hand.append(model.score(chosen.transform(X[test]), y[test]))
-    np.testing.assert_allclose(fit.cv_results_["split_test_scores"][0], by_hand)
+    np.testing.assert_allclose(fit.cv_results_.split_scores[0], by_hand)
 
 
 def test_sparse_groups_ensembles_and_given_splits(data):
@@ -104,7 +105,7 @@ def test_sparse_groups_ensembles_and_given_splits(data):
         8, ps=(0.5, 1.0), cv=splits, estimator=RandomForestClassifier(5, random_state=0), feature_groups=groups
     ).fit(sparse.csr_array(X), y)
     assert fit.transform(X).shape == (45, 8 * 4)  # it counts groups
-    assert fit.cv_results_["split_test_scores"].shape == (2, 2)
+    assert fit.cv_results_.split_scores.shape == (2, 2)
 
 
 def test_the_chosen_number_gives_way_to_a_new_one(data):
@@ -120,14 +121,14 @@ def test_no_more_folds_than_the_smallest_class_has_samples(data):
     few = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1), np.flatnonzero(y == 2)[:3]]
     for cv in (10, np.int64(10)):
         fit = DSOSelectorCV(ps=(1.0,), cv=cv).fit(X[few], y[few])
-        assert fit.cv_results_["split_test_scores"].shape[1] == 3
+        assert fit.cv_results_.split_scores.shape[1] == 3
 
 
 def test_a_fold_may_lack_a_class_that_has_a_weight(data):
     X, y = data
     lacking = [(np.flatnonzero(y != 2), np.flatnonzero(y == 2)), (np.flatnonzero(y == y), np.flatnonzero(y != 2))]
     fit = DSOSelectorCV(ps=(1.0,), cv=lacking, class_weight={2: 2.0}).fit(X, y)
-    assert fit.cv_results_["split_test_scores"].shape == (1, 2)
+    assert fit.cv_results_.split_scores.shape == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from dsofs.report.verdict import in_words, own_remarks
 from dsofs.selection import Selection
 from dsofs.selectors.dso_fit import AUTO
 from dsofs.stopwatch import Stopwatch
+from dsofs.validation import DEPRECATED
 
 FOLDS = 5
 HARD = "hard"  # word for C=None
@@ -152,7 +153,8 @@ def make_selector(table: LabelledTable, settings: Settings) -> tuple[Any, list[N
         for name in ("p", "C"):
             if getattr(settings, name) is not None and name not in known:
                 raise click.UsageError(f"--{name} is no setting of the method {settings.method}.")
-        given = {name: getattr(settings, name) for name in ("p", "C", "n_jobs") if name in known}
+        usable = [name for name in ("p", "C", "n_jobs") if known.get(name, DEPRECATED) != DEPRECATED]
+        given = {name: getattr(settings, name) for name in usable}
         selector.set_params(
             **{name: None if value == HARD else value for name, value in given.items() if value is not None}
         )

@@ -31,7 +31,7 @@ from dsofs.evaluation.resampling import (
 )
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
 from dsofs.stopwatch import Stopwatch
-from dsofs.validation import check_categorical, check_X_y
+from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
 PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS
@@ -186,8 +186,8 @@ def _for_arrays(selector: Any, checked: Any, n_features: int) -> Any:
 
 def _serial(selector: Any) -> Any:
     """A copy that leaves the cores to the resamples."""
-    parameters = {"n_jobs": None} if "n_jobs" in selector.get_params(deep=False) else {}
-    return clone(selector).set_params(**parameters)
+    asked = selector.get_params(deep=False).get("n_jobs") not in (None, DEPRECATED)
+    return clone(selector).set_params(**{"n_jobs": None} if asked else {})
 
 
 def _names(given: Sequence[str] | None, own: AnyArray | None, n: int, kind: str) -> list[str]:

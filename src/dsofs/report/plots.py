@@ -102,15 +102,16 @@ class PathDisplay(_Display):
 
     def plot(self, ax: Any = None) -> PathDisplay:
         ax, results = self._axes(ax), self.results
-        n_splits = results["split_test_scores"].shape[1]
+        n_splits = sum(key.startswith("split") for key in results)
+        settings = list(zip(results["param_C"], results["param_k"], strict=True))
         self.lines_ = []
-        for C, k in dict.fromkeys(zip(results["C"], results["k"], strict=True)):
-            own = [i for i, setting in enumerate(zip(results["C"], results["k"], strict=True)) if setting == (C, k)]
+        for C, k in dict.fromkeys(settings):
+            own = [i for i, setting in enumerate(settings) if setting == (C, k)]
             error = results["std_test_score"][own] / np.sqrt(n_splits)
             price = C if isinstance(C, str) else f"{C:g}" if C is not None else "none"
             label = f"{k} features, C = {price}"
             score = results["mean_test_score"][own]
-            self.lines_.append(ax.errorbar(results["p"][own], score, error, marker="o", capsize=3, label=label))
+            self.lines_.append(ax.errorbar(results["param_p"][own], score, error, marker="o", capsize=3, label=label))
         self._name_rows(ax)
         ax.axvline(self.best[1], color="grey", linestyle="--", label=f"chosen: p = {self.best[1]:g}")
         ax.set(xlabel="p  (features with weight above)", ylabel="cross-validated score")

@@ -7,8 +7,17 @@ from typing import Any
 
 from dsofs.arrays.types import AnyArray
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, ranked, solve_dso, warn_about, warn_without_features
-from dsofs.validation import all_or_nothing
+from dsofs.selectors.dso_fit import (
+    DSO_RULES,
+    prepare,
+    publish,
+    ranked,
+    solve_dso,
+    warn_about,
+    warn_about_n_jobs,
+    warn_without_features,
+)
+from dsofs.validation import DEPRECATED, all_or_nothing
 
 
 class DSOSelector(RankedSelector):
@@ -60,8 +69,8 @@ class DSOSelector(RankedSelector):
         Largest number of outer steps.
     memory_limit : int or None, default=None
         Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated.
-    n_jobs : int or None, default=None
-        Here for a uniform signature. A fit uses all cores for large products only; threads over classes do not pay.
+    n_jobs : default="deprecated"
+        Without effect: a fit uses all cores for large products only. It will be removed in version 0.2.
     verbose : int, default=0
         1 prints, after the fit, a line for each outer step.
 
@@ -123,7 +132,7 @@ class DSOSelector(RankedSelector):
         tol: float = 1e-3,
         max_iter: int = 300,
         memory_limit: int | None = None,
-        n_jobs: int | None = None,
+        n_jobs: int | str | None = DEPRECATED,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -147,6 +156,7 @@ class DSOSelector(RankedSelector):
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelector:
         """Rank the features of X by how they separate the classes of y."""
         data = prepare(self, X, y, DSO_RULES | {"n_features_to_select": N_FEATURES_RULE})
+        warn_about_n_jobs(self)
         self._warn_if_too_many()
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)

@@ -11,16 +11,17 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.arrays.types import AnyArray, Floats
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about
-from dsofs.validation import all_or_nothing
+from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about, warn_about_n_jobs
+from dsofs.validation import DEPRECATED, all_or_nothing
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The large-margin linear classifier of least l_{2,p} norm, the model that :class:`DSOSelector` ranks features by.
 
     Its ``coef_`` is zero for all but a few features, so ``SelectFromModel(DSOClassifier())`` works as well.
-    Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking;
-    the defaults are those of the paper's convex problem, p = 1 and hard margins.
+    Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking. Two defaults
+    differ, p = 1 and C = None: the paper's convex problem, because a model is best certified as the global optimum,
+    while p = 0.85 and a little slack were chosen for the features that a selector ranks first.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 1e-3,
         max_iter: int = 300,
         memory_limit: int | None = None,
-        n_jobs: int | None = None,
+        n_jobs: int | str | None = DEPRECATED,
         verbose: int = 0,
     ) -> None:
         self.p = p
@@ -60,6 +61,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: AnyArray, y: AnyArray) -> DSOClassifier:
         """Fit the model to X (samples x features) and the classes y."""
         data = prepare(self, X, y, DSO_RULES)
+        warn_about_n_jobs(self)
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)

@@ -33,8 +33,9 @@ from dsofs.selectors.dso_fit import (
     warn_about,
     warn_without_features,
 )
+from dsofs.selectors.search_results import SearchResults, Setting, parameters
 from dsofs.solvers.point import plain_weights
-from dsofs.validation import ARRAY_LIKE, NONE, Rule, all_or_nothing, integer, options
+from dsofs.validation import ANY_INT, ARRAY_LIKE, NONE, Rule, all_or_nothing, integer, options
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -42,6 +43,7 @@ CV_RULES: dict[str, Rule] = DSO_RULES | {
     "Cs": ARRAY_LIKE | NONE,
     "ks": ARRAY_LIKE | NONE,
     "rule": options("best", "one_se"),
+    "n_jobs": ANY_INT | NONE,
 }
 
 
@@ -94,10 +96,13 @@ class DSOSelectorCV(RankedSelector):
 
     Attributes
     ----------
-    best_p_, best_C_, best_k_, best_score_ :
-        The setting chosen and its mean score.
-    cv_results_ : dict of ndarray
-        p, C, k, mean_test_score, std_test_score, split_test_scores (one row per setting).
+    best_params_ : dict
+        The setting chosen: p, C and k, the number of features. Also as ``best_p_``, ``best_C_`` and ``best_k_``.
+    best_score_, best_index_ :
+        Its mean score, and its place in ``cv_results_``.
+    cv_results_ : dict
+        With the keys of scikit-learn's searches, one entry per setting: param_p, param_C, param_k, params,
+        split0_test_score ..., mean_test_score, std_test_score (with n - 1 in the denominator) and rank_test_score.
     path_ : list of dict
         p, C, objective, certificate, status and n_rows of the fits on all data.
     scores_, ranking_, coef_, intercept_, objective_, ... :
@@ -167,7 +172,7 @@ class DSOSelectorCV(RankedSelector):
         self._publish_path(data, path)
         return self
 
-    def _check_settings(self) -> list[tuple[float | str | None, float, int]]:
+    def _check_settings(self) -> list[Setting]:
         """All (C, p, k), in the order in which ``_score_fold`` scores them."""
         for p in self.ps:
             _check_entry(self, "ps", DSO_RULES["p"], p)
@@ -211,26 +216,24 @@ class DSOSelectorCV(RankedSelector):
                 first = last if p == self._ps()[0] else first
                 yield last
 
-    def _choose(self, settings: list[tuple[float | str | None, float, int]], scores: Floats) -> None:
+    def _choose(self, settings: list[Setting], scores: Floats) -> None:
         """Best mean score; ties go to fewer features, then to the larger p."""
-        mean, std = scores.mean(axis=1), scores.std(axis=1, ddof=min(1, scores.shape[1] - 1))
+        results = SearchResults.of(settings, scores)
+        mean, std, ps, ks = (results[key] for key in ("mean_test_score", "std_test_score", "param_p", "param_k"))
         if not np.isfinite(mean).all():
             raise ValueError(
                 f"{type(self).__name__}: 'scoring' gave no number on some folds; choose another 'cv' or 'scoring'."
             )
-        Cs = np.array([C for C, _, _ in settings], dtype=object)  # a C may be a word
-        ps, ks = np.array([p for _, p, _ in settings]), np.array([k for _, _, k in settings])
         eligible = mean >= mean.max()
         if self.rule == "one_se":
             best = int(mean.argmax())
             eligible = mean >= mean[best] - std[best] / np.sqrt(scores.shape[1])
         candidates = np.flatnonzero(eligible)
-        chosen = candidates[np.lexsort((-ps[candidates], -mean[candidates], ks[candidates]))[0]]
+        chosen = int(candidates[np.lexsort((-ps[candidates], -mean[candidates], ks[candidates]))[0]])
+        self.cv_results_ = results
+        self.best_index_, self.best_score_ = chosen, float(mean[chosen])
         self.best_C_, self.best_p_, self.best_k_ = settings[chosen]
-        self.best_score_ = float(mean[chosen])
-        self.cv_results_ = {
-            "p": ps, "C": Cs, "k": ks, "mean_test_score": mean, "std_test_score": std, "split_test_scores": scores,
-        }  # fmt: skip
+        self.best_params_ = parameters(settings[chosen])
 
     def _publish_path(self, data: TrainingData, path: list[PathPoint]) -> None:
         chosen = next(point for point in path if (point.C, point.p) == (self.best_C_, self.best_p_))

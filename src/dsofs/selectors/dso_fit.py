@@ -27,6 +27,7 @@ from dsofs.validation import (
     ANY_INT,
     ARRAY_LIKE,
     BOOLEAN,
+    DEPRECATED,
     MAPPING,
     NONE,
     Rule,
@@ -58,7 +59,7 @@ DSO_RULES: dict[str, Rule] = {
     "tol": real(0),
     "max_iter": integer(1),
     "memory_limit": integer(1) | NONE,
-    "n_jobs": ANY_INT | NONE,
+    "n_jobs": options(DEPRECATED) | ANY_INT | NONE,
     "verbose": integer(0),
 }
 
@@ -190,6 +191,17 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
     """Scores and ranks of all features, by the estimator's rule."""
     return rank_features(problem, solution, estimator.ranking, data.kept, data.copies, estimator.n_features_in_)
+
+
+def warn_about_n_jobs(estimator: Any) -> None:
+    """One fit never used ``n_jobs``."""
+    if estimator.n_jobs != DEPRECATED:
+        warnings.warn(
+            f"The 'n_jobs' parameter of {type(estimator).__name__} has no effect, is deprecated and will be removed in "
+            "version 0.2. Leave it out; large products use all cores as they are.",
+            FutureWarning,
+            stacklevel=4,
+        )
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:
