@@ -7,6 +7,8 @@ from dsofs import DSOClassifier, RFSSelector
 from dsofs.arrays import row_norms
 from tests.problems import random_data
 
+pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
+
 POWERS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.3]
 
 

@@ -19,6 +19,8 @@ from dsofs import (
 )
 from tests.problems import random_data
 
+pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
+
 
 @pytest.fixture
 def data():

@@ -17,10 +17,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from dsofs import DSOClassifier, DSOSelector
+from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV
 from dsofs.arrays import memory
 from dsofs.ranking import RANKINGS
 from tests.problems import random_data, real_data
+
+pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
 
 
 def top(selector, k):
@@ -368,6 +370,14 @@ def test_certificate_on_real_data(name):
     fit = DSOSelector(100, p=1.0, C=None, tol=1e-3).fit(X, y)
     assert fit.status_ == "converged"
     assert fit.duality_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("estimator", [DSOSelector, DSOClassifier, DSOSelectorCV])
+def test_plain_hinge_is_deprecated_and_works(estimator):
+    X, y = random_data(0, 20, 30, 2)
+    with pytest.warns(FutureWarning, match="stall.*ten times as long.*Use loss='squared_hinge', the default") as caught:
+        assert estimator(loss="hinge").fit(X, y).status_.startswith("converged")
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize("estimator", [DSOSelector, DSOClassifier])

@@ -17,6 +17,8 @@ from dsofs.solvers.hinge import HingeSpace
 from dsofs.solvers.margin import MarginStep
 from tests.problems import random_data, random_problem, separable_problem
 
+pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
+
 
 def noisy_problem(seed, m=150, n=20, c=3, **options):
     problem = random_problem(seed, m, n, c, **options)

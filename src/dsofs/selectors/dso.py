@@ -41,7 +41,8 @@ class DSOSelector(RankedSelector):
         having at that (and hard margins with the alternating solver). None is the paper's: margins are hard wherever
         the classes can be separated, and slack of a default price is given where they cannot.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        How slack is priced. "hinge" is ``p C * sum(slack)``: samples far on the wrong side count for less.
+        How slack is penalised. "hinge" is ``p C * sum(slack)``; it is deprecated and will be removed in version 0.2:
+        its fits can stall, take ten times as long and are no more accurate.
     constraint : {"margin", "equality"}, default="margin"
         ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
     solver : {"joint", "alternating"}, default="joint"

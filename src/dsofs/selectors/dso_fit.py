@@ -115,6 +115,7 @@ class TrainingData:
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:
     """Check parameters and data, refuse what does not fit in memory, and set up the design."""
     check_parameters(estimator, rules)
+    warn_about_hinge(estimator)
     X, codes, classes = check_X_y(estimator, X, y)
     given = estimator.feature_groups
     estimator._groups = None if given is None else check_groups(estimator, given, X.shape[1])
@@ -191,6 +192,17 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
     """Scores and ranks of all features, by the estimator's rule."""
     return rank_features(problem, solution, estimator.ranking, data.kept, data.copies, estimator.n_features_in_)
+
+
+def warn_about_hinge(estimator: Any) -> None:
+    """Plain hinge slack is on its way out: nothing is gained by it."""
+    if estimator.loss == "hinge":
+        warnings.warn(
+            f"loss='hinge' of {type(estimator).__name__} is deprecated and will be removed in version 0.2: its fits "
+            "can stall, take ten times as long and are no more accurate. Use loss='squared_hinge', the default.",
+            FutureWarning,
+            stacklevel=5,
+        )
 
 
 def warn_about_n_jobs(estimator: Any) -> None:
