@@ -18,7 +18,7 @@ from dsofs.datasets.readers import Frame, read_frame
 from dsofs.datasets.readers.numbers import number
 from dsofs.evaluation.results import environment
 from dsofs.files import write_whole
-from dsofs.validation import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, real
+from dsofs.parameters import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, real
 
 SCHEMA = "dsofs selection"
 SCHEMA_VERSION = 2  # 2: features name their group

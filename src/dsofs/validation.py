@@ -1,11 +1,13 @@
-"""The only place that coerces or refuses what a user gives: parameters, X, y, feature groups, class weights."""
+"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights.
+
+What a function ``wrong_...`` yields is found without a pass over X, before the fit begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.parameters import ARRAY_LIKE, real
 
 P = ParamSpec("P")
 Fitted = TypeVar("Fitted")
@@ -37,62 +40,6 @@ def all_or_nothing(fit: Callable[P, Fitted]) -> Callable[P, Fitted]:
             raise
 
     return guarded
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What a parameter may be: a test, and the words for it."""
-
-    test: Callable[[Any], bool]
-    words: str
-
-    def __or__(self, other: Rule) -> Rule:
-        return Rule(lambda value: self.test(value) or other.test(value), f"{self.words} or {other.words}")
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-
-
-def real(low: float, high: float = np.inf, *, closed: str = "neither") -> Rule:
-    """A real number in an interval."""
-    left, right = closed in ("left", "both"), closed in ("right", "both")
-
-    def test(value: Any) -> bool:
-        if not _is_real(value):
-            return False
-        return bool((low <= value if left else low < value) and (value <= high if right else value < high))
-
-    return Rule(test, f"a float in the range {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}")
-
-
-def integer(low: int) -> Rule:
-    return Rule(lambda value: _is_int(value) and value >= low, f"an int of at least {low}")
-
-
-def options(*names: str) -> Rule:
-    return Rule(lambda value: isinstance(value, str) and value in names, " or ".join(map(repr, names)))
-
-
-DEPRECATED = "deprecated"  # scikit-learn's default of a parameter that is about to go
-ANY_INT = Rule(_is_int, "an int")
-BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "a bool")
-NONE = Rule(lambda value: value is None, "None")
-MAPPING = Rule(lambda value: isinstance(value, Mapping), "a dict")
-ARRAY_LIKE = Rule(lambda value: not isinstance(value, str) and hasattr(value, "__len__"), "an array-like")
-
-
-def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
-    """Raise ValueError for the first parameter that breaks its rule."""
-    owner = type(estimator).__name__
-    for name, value in estimator.get_params(deep=False).items():
-        rule = rules.get(name)
-        if rule is not None and not rule.test(value):
-            raise ValueError(f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead.")
 
 
 def check_X_y(
@@ -137,7 +84,8 @@ def _check_labels(estimator: BaseEstimator, y: AnyArray) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (_is_real(label) and label != label)
+    is_nan = isinstance(label, Real) and label != label
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or is_nan
 
 
 def _kind(label: Any) -> str:
@@ -286,26 +234,57 @@ def _check_finite(estimator: BaseEstimator, X: AnyArray, *, allow_nan: bool = Fa
     )
 
 
+def n_features_of(X: AnyArray) -> int | None:
+    """The number of columns of X, or None where only reading it would tell."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else None
+
+
+def wrong_groups(owner: str, feature_groups: AnyArray | None, n_features: int | None) -> Iterator[str]:
+    if feature_groups is None or n_features is None or not ARRAY_LIKE.test(feature_groups):
+        return
+    shape = np.shape(feature_groups)
+    if shape != (n_features,):
+        yield (
+            f"The 'feature_groups' parameter of {owner} must hold one label per feature ({n_features}). Got shape "
+            f"{shape} instead."
+        )
+
+
 def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features: int) -> Ints:
     """Group labels as codes, one per feature."""
+    for sentence in wrong_groups(type(estimator).__name__, feature_groups, n_features):
+        raise ValueError(sentence)
     labels = np.asarray(feature_groups)
     if labels.dtype == object:
         labels = labels.astype(str)  # labels of several types, None among them, have no order
-    if labels.shape != (n_features,):
-        raise ValueError(
-            f"The 'feature_groups' parameter of {type(estimator).__name__} must hold one label per feature "
-            f"({n_features}). Got shape {labels.shape} instead."
-        )
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def wrong_categorical(owner: str, categorical_features: AnyArray | None, X: AnyArray) -> Iterator[str]:
+    n_features, names = n_features_of(X), getattr(X, "columns", None)
+    if n_features is None or not ARRAY_LIKE.test(categorical_features):
+        return
+    if names is not None and not all(isinstance(name, str) for name in names):
+        return  # left to ``check_categorical``: some kinds of table keep their names elsewhere
+    if _categorical_mask(categorical_features, names, n_features) is None:
+        yield _not_categorical(owner, categorical_features, n_features)
 
 
 def check_categorical(estimator: BaseEstimator, categorical_features: AnyArray | None, n_features: int) -> Bools:
     """A mask of the categorical features from a mask, positions or names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    mask = _categorical_mask(categorical_features, names, n_features)
+    if mask is None:
+        raise ValueError(_not_categorical(type(estimator).__name__, categorical_features, n_features))
+    return mask
+
+
+def _categorical_mask(categorical_features: AnyArray | None, names: AnyArray | None, n_features: int) -> Bools | None:
     mask = np.zeros(n_features, dtype=bool)
     if categorical_features is None or len(categorical_features) == 0:
         return mask
     given = np.asarray(categorical_features)
-    names = getattr(estimator, "feature_names_in_", None)
     if given.dtype.kind in "OU" and names is not None and np.isin(given.astype(object), names).all():
         return np.isin(names, given.astype(object))
     if given.dtype == bool and given.shape == (n_features,):
@@ -313,17 +292,31 @@ def check_categorical(estimator: BaseEstimator, categorical_features: AnyArray |
     if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n_features) & (given < n_features)).all():
         mask[given] = True
         return mask
-    raise ValueError(
-        f"The 'categorical_features' parameter of {type(estimator).__name__} must be a mask of {n_features} features, "
-        f"positions among them, or names of columns of X. Got {categorical_features!r} instead."
+    return None
+
+
+def _not_categorical(owner: str, given: Any, n_features: int) -> str:
+    return (
+        f"The 'categorical_features' parameter of {owner} must be a mask of {n_features} features, positions among "
+        f"them, or names of columns of X. Got {given!r} instead."
     )
+
+
+def wrong_class_weight(owner: str, class_weight: Any, y: AnyArray) -> Iterator[str]:
+    """Weights must be positive, and of classes of y (as in scikit-learn, more of them if every class has one)."""
+    if not isinstance(class_weight, Mapping):
+        return
+    if not all(map(real(0).test, class_weight.values())):
+        yield f"The 'class_weight' parameter must give positive weights. Got {class_weight!r} instead."
+    classes = set(np.ravel(np.asarray(y)).tolist())
+    unknown = [label for label in class_weight if label not in classes]
+    if unknown and not classes <= set(class_weight):
+        yield f"The 'class_weight' parameter of {owner} must name classes of y. Got {unknown!r} as well."
 
 
 def sample_importance(class_weight: Any, classes: np.ndarray, codes: Ints) -> Floats | None:
     """One weight per sample from the weights of its class."""
     if class_weight is None:
         return None
-    weights = np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64)
-    if not (np.isfinite(weights) & (weights > 0)).all():
-        raise ValueError(f"The 'class_weight' parameter must give positive weights. Got {class_weight!r} instead.")
-    return weights[codes]
+    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    return np.asarray(weights, dtype=np.float64)[codes]

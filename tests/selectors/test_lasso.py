@@ -199,9 +199,8 @@ def test_sparse_equals_dense():
     np.testing.assert_allclose(model.fit(sparse.csr_array(X), y).coef_, model.fit(X, y).coef_, atol=1e-8)
 
 
-@pytest.mark.parametrize("multi_task", [False, True])
-def test_auto_needs_no_extra(multi_task):
-    assert computation.choose_solver("auto", multi_task) is SOLVERS["sklearn"]
+def test_auto_needs_no_extra():
+    assert computation.choose_solver("auto") is SOLVERS["sklearn"]
 
 
 def test_memory_is_refused_before_it_is_taken():

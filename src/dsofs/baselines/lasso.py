@@ -152,22 +152,19 @@ def celer_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) 
 
 
 SOLVERS: dict[str, PathSolver] = {"sklearn": sklearn_path, "celer": celer_path}
+ONE_TASK = ("celer",)  # solvers without a multi-task form
 
 
-def choose_solver(name: str, multi_task: bool) -> PathSolver:
+def choose_solver(name: str) -> PathSolver:
     """ "auto" is scikit-learn's descent and Newton's method, at small lam many times as fast as celer."""
-    if name == "auto":
-        name = "sklearn"
-    if name == "celer" and multi_task:
-        raise ValueError("solver='celer' has no multi-task form here: use 'auto' or 'sklearn' with multi_task=True.")
-    return SOLVERS[name]
+    return SOLVERS["sklearn" if name == "auto" else name]
 
 
 def lasso_weights(
     Z: Floats, Y: Floats, lams: Floats, *, multi_task: bool, solver: str, tol: float, max_iter: int, n_jobs: int | None
 ) -> tuple[Floats, int]:
     """W for every lam (n_lams, n, c), each starting where the next larger one ended, and passes over the features."""
-    solve = choose_solver(solver, multi_task)
+    solve = choose_solver(solver)
     largest_first = np.argsort(-lams, kind="stable")
     alphas = lams[largest_first] / (2 * len(Z))
     W = np.empty((len(lams), Y.shape[1], Z.shape[1])).swapaxes(1, 2)  # coefficients, the other way round, in one piece

@@ -30,8 +30,9 @@ from dsofs.evaluation.resampling import (
     shuffled_accuracies,
 )
 from dsofs.evaluation.views import class_means, class_quantiles, heat_map, mean_image, rounded, sample_view, standardise
+from dsofs.parameters import DEPRECATED
 from dsofs.stopwatch import Stopwatch
-from dsofs.validation import DEPRECATED, check_categorical, check_X_y
+from dsofs.validation import check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
 PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS

@@ -11,8 +11,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dsofs.arrays.types import Bools, Ints
+from dsofs.parameters import NONE, Rule, integer, real
 from dsofs.ranking import first_ranked
-from dsofs.validation import NONE, Rule, integer, real
 
 N_FEATURES_RULE: Rule = integer(1) | real(0, 1, closed="right") | NONE
 

@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from dsofs.arrays.types import AnyArray
+from dsofs.parameters import DEPRECATED
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.selectors.dso_fit import (
-    DSO_RULES,
-    prepare,
-    publish,
-    ranked,
-    solve_dso,
-    warn_about,
-    warn_about_n_jobs,
-    warn_without_features,
-)
-from dsofs.validation import DEPRECATED, all_or_nothing
+from dsofs.selectors.dso_fit import prepare, publish, ranked, solve_dso, warn_about, warn_without_features
+from dsofs.selectors.dso_parameters import DSO_RULES, check_call
+from dsofs.validation import all_or_nothing
+
+RULES = DSO_RULES | {"n_features_to_select": N_FEATURES_RULE}
 
 
 class DSOSelector(RankedSelector):
@@ -156,8 +151,8 @@ class DSOSelector(RankedSelector):
     @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelector:
         """Rank the features of X by how they separate the classes of y."""
-        data = prepare(self, X, y, DSO_RULES | {"n_features_to_select": N_FEATURES_RULE})
-        warn_about_n_jobs(self)
+        check_call(self, X, y, RULES)
+        data = prepare(self, X, y)
         self._warn_if_too_many()
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)

@@ -11,8 +11,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.arrays.types import AnyArray, Floats
-from dsofs.selectors.dso_fit import DSO_RULES, prepare, publish, solve_dso, warn_about, warn_about_n_jobs
-from dsofs.validation import DEPRECATED, all_or_nothing
+from dsofs.parameters import DEPRECATED
+from dsofs.selectors.dso_fit import prepare, publish, solve_dso, warn_about
+from dsofs.selectors.dso_parameters import DSO_RULES, check_call
+from dsofs.validation import all_or_nothing
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,8 +62,8 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOClassifier:
         """Fit the model to X (samples x features) and the classes y."""
-        data = prepare(self, X, y, DSO_RULES)
-        warn_about_n_jobs(self)
+        check_call(self, X, y, DSO_RULES)
+        data = prepare(self, X, y)
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)

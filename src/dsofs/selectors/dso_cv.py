@@ -18,12 +18,11 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
 from dsofs.problem import Solution, Status, Survival
 from dsofs.ranking import first_ranked
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.dso_fit import (
-    AUTO,
-    DSO_RULES,
     TrainingData,
     prepare,
     publish,
@@ -33,9 +32,10 @@ from dsofs.selectors.dso_fit import (
     warn_about,
     warn_without_features,
 )
+from dsofs.selectors.dso_parameters import AUTO, DSO_RULES, check_call, dso_conflicts
 from dsofs.selectors.search_results import SearchResults, Setting, parameters
 from dsofs.solvers.point import plain_weights
-from dsofs.validation import ANY_INT, ARRAY_LIKE, NONE, Rule, all_or_nothing, integer, options
+from dsofs.validation import all_or_nothing
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -45,6 +45,10 @@ CV_RULES: dict[str, Rule] = DSO_RULES | {
     "rule": options("best", "one_se"),
     "n_jobs": ANY_INT | NONE,
 }
+# Parameter -> what each of its entries may be.
+ENTRIES: dict[str, Rule] = {"ps": DSO_RULES["p"], "Cs": DSO_RULES["C"], "ks": integer(1)}
+HOLDS_A_NUMBER = Rule(lambda Cs: ARRAY_LIKE.test(Cs) and any(map(real(0).test, Cs)), "values with a number among them")
+CV_CONFLICTS = dso_conflicts("Cs", HOLDS_A_NUMBER, "must hold no number")
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,9 @@ class DSOSelectorCV(RankedSelector):
     @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
         """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
-        data = prepare(self, X, y, CV_RULES)
-        settings = self._check_settings()
+        check_call(self, X, y, CV_RULES, CV_CONFLICTS, self._wrong_settings())
+        data = prepare(self, X, y)
+        settings = list(product(self._Cs(), self._ps(), self._ks()))  # the order in which ``_score_fold`` scores them
         if self.ks is None:
             self._warn_if_too_many()
         folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
@@ -172,21 +177,20 @@ class DSOSelectorCV(RankedSelector):
         self._publish_path(data, path)
         return self
 
-    def _check_settings(self) -> list[Setting]:
-        """All (C, p, k), in the order in which ``_score_fold`` scores them."""
-        for p in self.ps:
-            _check_entry(self, "ps", DSO_RULES["p"], p)
-        for C in () if self.Cs is None else self.Cs:
-            _check_entry(self, "Cs", DSO_RULES["C"], C)
-        for k in () if self.ks is None else self.ks:
-            _check_entry(self, "ks", integer(1), k)
+    def _wrong_settings(self) -> Iterator[str]:
+        """What is wrong with the lists of settings, with ``cv`` and with how settings are scored."""
+        owner = type(self).__name__
+        for name, rule in ENTRIES.items():
+            values = getattr(self, name)
+            yield from broken_entries(owner, name, rule, values)
+            if ARRAY_LIKE.test(values) and not len(values):
+                yield f"The {name!r} parameter of {owner} must not be empty."
         if isinstance(self.cv, Integral) and self.cv < 2:
-            raise ValueError(
-                f"The 'cv' parameter of {type(self).__name__} must be at least 2. Got {self.cv!r} instead."
-            )
-        if not len(self.ps) or not len(self._Cs()) or not len(self._ks()):
-            raise ValueError(f"The 'ps', 'Cs' and 'ks' parameters of {type(self).__name__} must not be empty.")
-        return list(product(self._Cs(), self._ps(), self._ks()))
+            yield f"The 'cv' parameter of {owner} must be at least 2. Got {self.cv!r} instead."
+        try:
+            check_scoring(SVC() if self.estimator is None else self.estimator, self.scoring)
+        except (TypeError, ValueError) as error:
+            yield f"The 'estimator' of {owner} cannot be scored by its 'scoring' parameter. {error}"
 
     def _ps(self) -> list[float]:
         return sorted({float(p) for p in self.ps}, reverse=True)
@@ -266,14 +270,6 @@ def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival |
     if point is None or point.p > 1 or point.solution.status is Status.ZERO:
         return None, None
     return plain_weights(point.norms, p), point.solution.survival
-
-
-def _check_entry(estimator: DSOSelectorCV, name: str, rule: Rule, value: Any) -> None:
-    if not rule.test(value):
-        owner = type(estimator).__name__
-        raise ValueError(
-            f"Each entry of the {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead."
-        )
 
 
 def _splitter(cv: Any, codes: Ints) -> Any:

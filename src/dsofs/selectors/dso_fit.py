@@ -18,52 +18,17 @@ from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem, Solution, Status
-from dsofs.ranking import RANKINGS, rank_features
+from dsofs.ranking import rank_features
+from dsofs.selectors.dso_parameters import AUTO
 from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
-from dsofs.solvers import SOLVERS, solve
-from dsofs.solvers.joint import STEPS
+from dsofs.solvers import solve
 from dsofs.solvers.separability import entry_C
-from dsofs.validation import (
-    ANY_INT,
-    ARRAY_LIKE,
-    BOOLEAN,
-    DEPRECATED,
-    MAPPING,
-    NONE,
-    Rule,
-    check_groups,
-    check_parameters,
-    check_X_y,
-    integer,
-    options,
-    real,
-    sample_importance,
-)
+from dsofs.validation import check_groups, check_X_y, sample_importance
 
-AUTO = "auto"
 # In units of the C at which W leaves zero at p = 1, over p: chosen by held-out accuracy (benchmarks/defaults.py). It
 # falls with the root of the number of columns of Y; what it costs to give up a class must not.
 AUTO_C = 30.0
 RAISED = (1.0, 1e1, 1e2, 1e3, 1e4)  # times that, if no feature is worth having at so low a price of slack
-DSO_RULES: dict[str, Rule] = {
-    "p": real(0, 2),
-    "C": options(AUTO) | real(0) | NONE,
-    "loss": options("squared_hinge", "hinge"),
-    "constraint": options(*STEPS),
-    "solver": options(*SOLVERS),
-    "ranking": options(*RANKINGS),
-    "standardize": BOOLEAN,
-    "fit_intercept": BOOLEAN,
-    "feature_groups": ARRAY_LIKE | NONE,
-    "class_weight": options("balanced") | MAPPING | NONE,
-    "tol": real(0),
-    "max_iter": integer(1),
-    "memory_limit": integer(1) | NONE,
-    "n_jobs": options(DEPRECATED) | ANY_INT | NONE,
-    "verbose": integer(0),
-}
-
-
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
 GRAMS = 3  # m x m matrices that equalities without slack hold, whatever the shape of X
 
@@ -112,10 +77,8 @@ class TrainingData:
             return entry_C(self.problem(1.0, None))
 
 
-def prepare(estimator: Any, X: AnyArray, y: AnyArray, rules: dict[str, Rule]) -> TrainingData:
-    """Check parameters and data, refuse what does not fit in memory, and set up the design."""
-    check_parameters(estimator, rules)
-    warn_about_hinge(estimator)
+def prepare(estimator: Any, X: AnyArray, y: AnyArray) -> TrainingData:
+    """Check the data, refuse what does not fit in memory, and set up the design."""
     X, codes, classes = check_X_y(estimator, X, y)
     given = estimator.feature_groups
     estimator._groups = None if given is None else check_groups(estimator, given, X.shape[1])
@@ -127,8 +90,6 @@ def training_data(
     estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray, importance: Floats | None
 ) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
-    if estimator.loss == "hinge" and estimator.constraint == "equality":
-        raise ValueError(f"The 'loss' parameter of {owner} must be 'squared_hinge' with constraint='equality'.")
     needed = fit_bytes(m, n, len(classes))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
@@ -192,28 +153,6 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
     """Scores and ranks of all features, by the estimator's rule."""
     return rank_features(problem, solution, estimator.ranking, data.kept, data.copies, estimator.n_features_in_)
-
-
-def warn_about_hinge(estimator: Any) -> None:
-    """Plain hinge slack is on its way out: nothing is gained by it."""
-    if estimator.loss == "hinge":
-        warnings.warn(
-            f"loss='hinge' of {type(estimator).__name__} is deprecated and will be removed in version 0.2: its fits "
-            "can stall, take ten times as long and are no more accurate. Use loss='squared_hinge', the default.",
-            FutureWarning,
-            stacklevel=5,
-        )
-
-
-def warn_about_n_jobs(estimator: Any) -> None:
-    """One fit never used ``n_jobs``."""
-    if estimator.n_jobs != DEPRECATED:
-        warnings.warn(
-            f"The 'n_jobs' parameter of {type(estimator).__name__} has no effect, is deprecated and will be removed in "
-            "version 0.2. Leave it out; large products use all cores as they are.",
-            FutureWarning,
-            stacklevel=4,
-        )
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:

@@ -17,25 +17,12 @@ from dsofs.arrays.memory import DOUBLE, refuse_if_too_big
 from dsofs.arrays.norms import row_norms
 from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Floats, Ints
-from dsofs.baselines.lasso import SOLVERS, dual_norms, lasso_weights
+from dsofs.baselines.lasso import ONE_TASK, SOLVERS, dual_norms, lasso_weights
 from dsofs.labels import one_versus_rest
+from dsofs.parameters import ANY_INT, BOOLEAN, NONE, Conflict, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.validation import (
-    ANY_INT,
-    BOOLEAN,
-    NONE,
-    Rule,
-    all_or_nothing,
-    check_parameters,
-    check_positive,
-    check_squares,
-    check_varies,
-    check_X_y,
-    integer,
-    options,
-    real,
-)
+from dsofs.validation import all_or_nothing, check_positive, check_squares, check_varies, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -50,6 +37,13 @@ RULES: dict[str, Rule] = {
     "memory_limit": integer(1) | NONE,
     "n_jobs": ANY_INT | NONE,
 }
+CONFLICTS = tuple(
+    Conflict(
+        {"solver": options(solver), "multi_task": Rule(bool, "True")},
+        f"{solver=} has no multi-task form here: use 'auto' or 'sklearn' with multi_task=True.",
+    )
+    for solver in ONE_TASK
+)
 
 # At a tenth of the lam at which W leaves 0, the top features of 13 wide data sets classified about as well as with lam
 # tuned for each set.
@@ -203,11 +197,11 @@ class LassoSelector(RankedSelector):
         The estimator itself is not fitted. ``n_iter_`` is that of the whole path.
         """
         model = clone(self)
+        for given in settings:
+            check_parameters(clone(self).set_params(**given), RULES, CONFLICTS)
         with single_threaded():
             data = model._prepare(X, y)
             fits = [copy(model).set_params(**given) for given in settings]
-            for fit in fits:
-                check_parameters(fit, RULES)
             lams = np.array([fit._price() for fit in fits])
             weights, n_iter = model._solve(data, np.concatenate([lams, _approach(lams.min(), model.lam_max_)]))
             for fit, W in zip(fits, weights, strict=False):
@@ -219,16 +213,16 @@ class LassoSelector(RankedSelector):
 
         None is 100 values from the one at which the weights leave 0 to a thousandth of it, equally spaced in logarithm.
         """
-        model = clone(self)
+        model, wanted = clone(self), None if lams is None else check_positive(self, "lams", lams)
         with single_threaded():
             data = model._prepare(X, y)
-            lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if lams is None else check_positive(model, "lams", lams)
+            lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if wanted is None else wanted
             model._refuse_if_too_big(data.Z, len(lams))
             W, _ = model._solve(data, lams)
         return LassoPath(lams, *data.in_units_of_X(W, model.n_features_in_))
 
     def _prepare(self, X: AnyArray, y: AnyArray) -> LassoData:
-        check_parameters(self, RULES)
+        check_parameters(self, RULES, CONFLICTS)
         X, codes, self.classes_ = check_X_y(self, X, y)
         self._refuse_if_too_big(X, n_models=1)
         stats = moments(X)

@@ -10,19 +10,10 @@ from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.baselines.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.baselines.mrmr import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
+from dsofs.parameters import NONE, Rule, check_parameters, integer, options
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.validation import (
-    NONE,
-    Rule,
-    all_or_nothing,
-    check_codes,
-    check_parameters,
-    check_varies,
-    check_X_y,
-    integer,
-    options,
-)
+from dsofs.validation import all_or_nothing, check_codes, check_varies, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -12,22 +12,16 @@ from dsofs.arrays.threads import Team
 from dsofs.arrays.types import AnyArray, Ints
 from dsofs.baselines.differences import Differences
 from dsofs.baselines.relief import class_weights, nearest, relief_scores, target_weights
+from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.validation import (
-    ANY_INT,
-    ARRAY_LIKE,
-    NONE,
-    Rule,
     all_or_nothing,
     check_categorical,
-    check_parameters,
     check_varies,
     check_X_target,
     check_X_y,
-    integer,
-    options,
-    real,
+    wrong_categorical,
 )
 
 RULES: dict[str, Rule] = {
@@ -121,7 +115,7 @@ class ReliefFSelector(RankedSelector):
     @all_or_nothing
     def fit(self, X: AnyArray, y: AnyArray) -> ReliefFSelector:
         """Score the features of X by the neighbours of its samples."""
-        check_parameters(self, RULES)
+        check_parameters(self, RULES, others=wrong_categorical(type(self).__name__, self.categorical_features, X))
         by_class = self.task == "classification"
         X, y, *_ = check_X_y(self, X, y, allow_nan=True) if by_class else check_X_target(self, X, y, allow_nan=True)
         self._warn_if_too_many()

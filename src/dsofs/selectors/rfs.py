@@ -9,23 +9,13 @@ import numpy as np
 from dsofs.arrays.memory import fit_bytes, refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Floats
 from dsofs.labels import one_versus_rest
+from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, options, real
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
 from dsofs.selectors.linear import publish_solution, standard_design, warn_not_converged
 from dsofs.solvers.general import Term, minimise_terms
-from dsofs.validation import (
-    BOOLEAN,
-    NONE,
-    Rule,
-    all_or_nothing,
-    check_parameters,
-    check_X_target,
-    check_X_y,
-    integer,
-    options,
-    real,
-)
+from dsofs.validation import all_or_nothing, check_X_target, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -9,9 +9,10 @@ from dsofs.arrays import Block, as_design, moments
 from dsofs.arrays.memory import DOUBLE, refuse_if_too_big
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.baselines.mrmr import f_statistics
+from dsofs.parameters import Rule, check_parameters
 from dsofs.ranking import rank_kept
 from dsofs.selectors.base import N_FEATURES_RULE, RankedSelector
-from dsofs.validation import Rule, all_or_nothing, check_parameters, check_varies, check_X_y
+from dsofs.validation import all_or_nothing, check_varies, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from dsofs.arrays.threads import single_threaded
 from dsofs.arrays.types import Floats
 from dsofs.problem import Problem, Solution, Survival
 from dsofs.solvers.alternating import solve_alternating
 from dsofs.solvers.joint import solve_joint
 
-__all__ = ["SOLVERS", "solve"]
+__all__ = ["SOLVERS", "SUPPORTS", "Supports", "solve"]
 
 SOLVERS = {"joint": solve_joint, "alternating": solve_alternating}
+
+
+@dataclass(frozen=True)
+class Supports:
+    """What a solver can do. An estimator reads it, and refuses the rest before it looks at X."""
+
+    losses: Mapping[str, tuple[str, ...]]  # constraint -> ways in which its violation can be penalised
+    no_slack: str = ""  # why no violation is allowed; empty where it is, at a cost C
+
+
+LOSSES = {"margin": ("squared_hinge", "hinge"), "equality": ("squared_hinge",)}
+SUPPORTS = {
+    "joint": Supports(LOSSES),
+    "alternating": Supports(LOSSES, no_slack="the paper's algorithm has no slack"),
+}
 
 
 def solve(
