@@ -36,6 +36,7 @@ test: $(DEV)
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(DEV)
 	$(BIN)/mypy
@@ -51,4 +52,4 @@ bench-full: $(DEV)
 	$(BIN)/python -m benchmarks.run --limit 600 --go-on
 
 clean:
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +20,59 @@ def test_public_names():
     assert set(dir(dsofs)) == set(dsofs.__all__)
     with pytest.raises(AttributeError, match="module 'dsofs' has no attribute 'Nothing'"):
         dsofs.Nothing  # noqa: B018
+
+
+TESTS = Path(__file__).parent
+SOURCES = Path(dsofs.__file__).parent
+NO_ROOM = {"reference"}  # of tests: independent computations that tests compare with
+# Tests of several modules together, by name -> what they are about. Any other test file has the name of what it tests.
+ACROSS_MODULES = {
+    "bad_input": "errors of all selectors",
+    "benchmarks": "the scripts beside the package",
+    "browser": "pages in a real browser",
+    "checks": "scikit-learn's checks of all estimators",
+    "contract": "what all methods promise",
+    "damaged": "damaged files of all formats",
+    "grids": "what is tuned of all methods",
+    "hostile": "hostile files of all formats",
+    "invariance": "what no selector's result depends on",
+    "loop": "the loop with all its inner steps",
+    "mutations": "the files that other tests damage",
+    "names_and_labels": "names and labels from all formats",
+    "optimum": "all solvers against independent optima",
+    "package": "the package itself",
+    "peers_bugs": "known mistakes of other packages",
+    "permutation": "the permutation test from end to end",
+    "refused_first": "what all selectors refuse before they read X",
+    "select_report": "the report that `dsofs select` writes",
+    "tall": "all solvers with more samples than features",
+    "trust": "random problems through all options",
+    "user_files": "all commands on files of users",
+}
+
+
+def all_test_files():
+    """Test files by the folder they are in."""
+    return [(path.stem.removeprefix("test_"), path.parent.relative_to(TESTS)) for path in TESTS.rglob("test_*.py")]
+
+
+def names_in(room):
+    """The room itself, and its modules and packages."""
+    return {room.name} | {path.stem for path in room.rglob("*") if path.suffix == ".py" or path.is_dir()}
+
+
+def test_tests_mirror_the_sources():
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")}
+    assert [str(folder) for folder in folders if folder.name not in NO_ROOM and not (SOURCES / folder).is_dir()] == []
+    strangers = [
+        f"tests/{folder}/test_{name}.py"
+        for name, folder in all_test_files()
+        if name not in ACROSS_MODULES and name not in names_in(SOURCES / folder)
+    ]
+    assert strangers == [], "these have no counterpart in src/dsofs: rename them, or add them to ACROSS_MODULES"
+
+
+def test_every_exception_is_needed():
+    """A name that is gone, or that is now a module's, leaves the list."""
+    needed = {name for name, folder in all_test_files() if name not in names_in(SOURCES / folder)}
+    assert sorted(set(ACROSS_MODULES) - needed) == []
