@@ -1,5 +1,6 @@
 """The package itself: lazy, typed, honest about what it exports."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,21 @@ def test_every_exception_is_needed():
     """A name that is gone, or that is now a module's, leaves the list."""
     needed = {name for name, folder in all_test_files() if name not in names_in(SOURCES / folder)}
     assert sorted(set(ACROSS_MODULES) - needed) == []
+
+
+def test_the_architecture_page_names_what_exists():
+    page = TESTS.parent / "docs" / "architecture.md"
+    if not page.exists():
+        pytest.skip("the docs are not part of a source distribution")
+    text = page.read_text().replace("`src/dsofs/`", "")
+    paths = re.findall(r"`([a-z0-9_/]+(?:\.py|/))`", text)
+    assert [path for path in paths if not (SOURCES / path).exists() and not any(SOURCES.glob(f"*/{path}"))] == []
+    rooms = {path.parent.name for path in SOURCES.glob("*/__init__.py")}
+    assert sorted(room for room in rooms if f"`{room}/`" not in text) == []
+    walk = re.findall(r"^\| \d+\. .*? \| (.*?) \| (.*?) \|$", text, re.M)  # functions, files
+    walk += re.findall(r"`(\w+)`\s+\((`\S+\.py`)\)", text)
+    assert len(walk) > 12
+    for functions, files in walk:
+        sources = "".join((SOURCES / path).read_text() for path in re.findall(r"`(\S+\.py)`", files))
+        for name in re.findall(r"\w+", functions):
+            assert re.search(rf"\b(def|class) {name}\b", sources), (name, files)
