@@ -19,7 +19,7 @@ class DSOSelector(RankedSelector):
     """Feature selection by direct sparsity optimisation (DSO-FS).
 
     Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the right side with margin 1
-    (one-versus-rest), and ranks the features by them. By default a little slack is allowed, at a price that needs no
+    (one-versus-rest), and ranks the features by them. By default a little slack is allowed, at a cost that needs no
     tuning; ``C=None`` is the paper's problem, in which there is no trade-off between fit and sparsity.
 
     Parameters
@@ -31,10 +31,10 @@ class DSOSelector(RankedSelector):
         Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features. The
         default is the best over all numbers of features on the data it was chosen with.
     C : float, "auto" or None, default="auto"
-        Price of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
-        times the price at which W, bias included, leaves zero at p = 1, for c columns of Y; more if no feature is worth
+        Cost of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
+        times the cost at which W, bias included, leaves zero at p = 1, for c columns of Y; more if no feature is worth
         having at that (and hard margins with the alternating solver). None is the paper's: margins are hard wherever
-        the classes can be separated, and slack of a default price is given where they cannot.
+        the classes can be separated, and slack of a default cost is given where they cannot.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is penalised. "hinge" is ``p C * sum(slack)``; it is deprecated and will be removed in version 0.2:
         its fits can stall, take ten times as long and are no more accurate.
@@ -57,7 +57,7 @@ class DSOSelector(RankedSelector):
         groups. The penalty of a group grows with its size (``penalty_factor_``), so that a category of many levels is
         chosen no more often by chance than a number is.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the price of slack for the samples of each class. Without effect where margins are hard.
+        Multiplies the cost of slack for the samples of each class. Without effect where margins are hard.
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
         violation of stationarity below.
@@ -82,7 +82,7 @@ class DSOSelector(RankedSelector):
     intercept_ : ndarray of shape (n_classes or 1,)
     classes_ : ndarray
     objective_ : float
-        ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the price of slack; with groups
+        ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the cost of slack; with groups
         ``sum_g v_g ||W_g||^p``.
     penalty_factor_ : ndarray of shape (n_features,)
         v_g of the group of each feature; 1 without groups, and for a group of one feature.

@@ -66,7 +66,7 @@ class PathPoint:
 class DSOSelectorCV(RankedSelector):
     """:class:`DSOSelector` with p, C and the number of features chosen by cross-validation.
 
-    Within each fold the values of C and p are solved as one path: C from hard margins down to the cheapest slack, for
+    Within each fold the values of C and p are solved as one path: C from hard margins down to the smallest, for
     each C the values of p from the largest down, each starting where its neighbour ended. Only the first works on all
     rows. The final fit on all data follows the same path, so it need not equal a cold ``DSOSelector(p=best_p_)``.
     Folds share nothing, so that nothing leaks.
@@ -196,7 +196,7 @@ class DSOSelectorCV(RankedSelector):
         return sorted({float(p) for p in self.ps}, reverse=True)
 
     def _Cs(self) -> list[float | str | None]:
-        """Hard margins first, then from the dearest slack down: fewer and fewer rows; "auto" last."""
+        """Hard margins first, then from the largest C down: fewer and fewer rows; "auto" last."""
 
         def size(C: float | str | None) -> float:
             return {None: -np.inf, AUTO: np.inf}[C] if C in (None, AUTO) else -float(C)

@@ -28,7 +28,7 @@ from dsofs.validation import check_groups, check_X_y, sample_importance
 # In units of the C at which W leaves zero at p = 1, over p: chosen by held-out accuracy (benchmarks/defaults.py). It
 # falls with the root of the number of columns of Y; what it costs to give up a class must not.
 AUTO_C = 30.0
-RAISED = (1.0, 1e1, 1e2, 1e3, 1e4)  # times that, if no feature is worth having at so low a price of slack
+RAISED = (1.0, 1e1, 1e2, 1e3, 1e4)  # times that, if no feature is worth having at so low a cost of slack
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
 GRAMS = 3  # m x m matrices that equalities without slack hold, whatever the shape of X
 
@@ -59,16 +59,16 @@ class TrainingData:
         return one_versus_rest(self.codes, len(self.classes))
 
     def problem(self, p: float, C: float | str | None, raised: float = 1.0) -> Problem:
-        """``raised``: the price that "auto" stands for is multiplied by this."""
+        """``raised``: the cost that "auto" stands for is multiplied by this."""
         Y, p = self.Y, float(p)
         hard = Problem(
             self.design, Y, p, self.constraint, None, self.loss, self.groups, self.chance, self.importance, self.bias
         )
         if C is None:
             return hard
-        price = raised * AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
+        cost = raised * AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
         importance = np.ones(len(Y)) if self.importance is None else self.importance
-        return hard.with_C(np.broadcast_to(price * importance[:, None], Y.shape))
+        return hard.with_C(np.broadcast_to(cost * importance[:, None], Y.shape))
 
     @cached_property
     def entry_C(self) -> float:

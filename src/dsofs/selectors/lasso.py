@@ -102,9 +102,9 @@ class LassoSelector(RankedSelector):
         How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
         ``fit``.
     lam : float or None, default=None
-        Price of the weights, in the units of the formula. None is ``lam_share`` times ``lam_max_``.
+        Penalty of the weights, in the units of the formula. None is ``lam_share`` times ``lam_max_``.
     lam_share : float, default=0.1
-        The price as a part of the one at which all weights are 0; without effect where ``lam`` is given.
+        ``lam`` as a part of the smallest one at which all weights are 0; without effect where ``lam`` is given.
     multi_task : bool, default=False
         Whether the classes share their features.
     solver : {"auto", "sklearn", "celer"}, default="auto"
@@ -187,7 +187,7 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = self._prepare(X, y)
             self._warn_if_too_many()
-            (*_, W), n_iter = self._solve(data, _approach(self._price(), self.lam_max_))
+            (*_, W), n_iter = self._solve(data, _approach(self._chosen_lam(), self.lam_max_))
             self._publish(data, W, n_iter)
         return self
 
@@ -202,7 +202,7 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = model._prepare(X, y)
             fits = [copy(model).set_params(**given) for given in settings]
-            lams = np.array([fit._price() for fit in fits])
+            lams = np.array([fit._chosen_lam() for fit in fits])
             weights, n_iter = model._solve(data, np.concatenate([lams, _approach(lams.min(), model.lam_max_)]))
             for fit, W in zip(fits, weights, strict=False):
                 fit._publish(data, W, n_iter)
@@ -245,11 +245,11 @@ class LassoSelector(RankedSelector):
         # X once more, and the Gram matrix that Newton's method works on.
         refuse_if_too_big(DOUBLE * (m * n + min(m, n) ** 2 + weights), self.memory_limit, type(self).__name__)
 
-    def _price(self) -> float:
+    def _chosen_lam(self) -> float:
         return self.lam_share * self.lam_max_ if self.lam is None else float(self.lam)
 
     def _publish(self, data: LassoData, W: Floats, n_iter: int) -> None:
-        self.lam_, self.n_iter_ = self._price(), n_iter
+        self.lam_, self.n_iter_ = self._chosen_lam(), n_iter
         self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
         scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))
         self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
@@ -268,7 +268,7 @@ class LassoSelector(RankedSelector):
 
 
 def _approach(lam: float, lam_max: float) -> Floats:
-    """Decades from below ``lam_max`` down to lam: descent from 0 to cheap weights can take 70 times longer."""
+    """Decades from below ``lam_max`` down to lam: descent from 0 to a small lam can take 70 times longer."""
     n_decades = max(0, int(np.log10(lam_max / lam)))
     return np.asarray(lam * 10.0 ** np.arange(n_decades, -1, -1))
 
