@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import SLOW
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 ENOUGH = 0.5  # seconds of fits in a round that is not the first
 WORKER = Path(__file__).with_name("contender_worker.py")

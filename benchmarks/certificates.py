@@ -11,7 +11,7 @@ import click
 from benchmarks.data import TALL, WIDE, load, needed
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "certificates"
 PARTS = (0.6, 1.0)

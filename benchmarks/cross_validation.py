@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 from benchmarks.data import available, load, synthetic
 from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector, DSOSelectorCV
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "cross_validation"
 POWERS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)

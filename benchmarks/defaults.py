@@ -17,12 +17,14 @@ from rich.console import Console
 from benchmarks.harness import RESULTS, pack, rows_of, unpack, write_table
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
 from dsofs.arrays.types import Floats, Ints
-from dsofs.evaluation import CLEAN, REFERENCE, Method, Row, run
-from dsofs.evaluation.significance import compare_with_first
+from dsofs.cli.watch import watched
+from dsofs.experiments import CLEAN, REFERENCE, Row, run
+from dsofs.methods import Method
 from dsofs.problem import Problem
 from dsofs.ranking import rank_features
 from dsofs.selectors.dso_fit import training_data
 from dsofs.solvers import solve
+from dsofs.statistics.significance import compare_with_first
 
 STUDY = "defaults"
 CHOOSING = ("ar", "umist", "tox_171", "brain_tumor_1", "semeion")
@@ -196,8 +198,9 @@ def measure(data: Iterable[str], methods: dict[str, Method], n_jobs: int) -> Non
         slow = {method: make for method, make in methods.items() if method not in quick}
         trials = FEWER_TRIALS if name in BIG else PROTOCOL.trials
         for part, number in ((quick, trials), (slow, 1)):
-            run(RESULTS / f"{STUDY}.jsonl", [name], part, protocol=PROTOCOL, ks=KS, trials=number, n_jobs=n_jobs,
-                console=Console(stderr=True))  # fmt: skip
+            with watched(Console(stderr=True)) as progress:
+                run(RESULTS / f"{STUDY}.jsonl", [name], part, protocol=PROTOCOL, ks=KS, trials=number, n_jobs=n_jobs,
+                    progress=progress)  # fmt: skip
 
 
 def draw() -> None:

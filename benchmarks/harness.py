@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.contender_worker import peak_bytes, resident_bytes
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row, append_row, read_rows
+from dsofs.experiments.results import Row, append_row, read_rows
 from dsofs.files import atomic_write
 
 SLOW = 60.0

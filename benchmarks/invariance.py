@@ -12,7 +12,7 @@ from scipy import sparse
 
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 from dsofs.ranking import RANKINGS
 
 STUDY = "invariance"

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "many_samples"
 SIZES = (10**3, 10**4, 10**5, 10**6)

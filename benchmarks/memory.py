@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
 from dsofs.arrays.memory import fit_bytes
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "memory"
 MIB = 2**20

@@ -10,7 +10,7 @@ from benchmarks.arena import in_words, interleaved, typical
 from benchmarks.contenders import contenders
 from benchmarks.data import synthetic
 from benchmarks.harness import keep, record, rows_of, write_table
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "peers"
 OURS = "dsofs"

@@ -15,8 +15,8 @@ import click
 import numpy as np
 
 from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
-from dsofs.datasets.readers import read_frame
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
+from dsofs.tables.readers import read_frame
 
 STUDY = "reading"
 N_SAMPLES, N_FEATURES = 300, 20_000

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from benchmarks.data import needed
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "relaxation"
 KS = (20, 100)

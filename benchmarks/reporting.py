@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from benchmarks.reading import N_FEATURES, N_SAMPLES
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "reporting"
 INFORMATIVE = 20  # columns whose mean depends on the class

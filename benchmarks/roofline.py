@@ -24,7 +24,7 @@ from benchmarks.data import available, load, synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.arrays.threads import single_threaded
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "roofline"
 SETS = ("ar", "tox_171", "umist", "leukemia_mll", "brain_tumor_1", "orl", "semeion", "isolet")

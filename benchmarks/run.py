@@ -18,7 +18,7 @@ from benchmarks.arena import in_words, interleaved, typical
 from benchmarks.contenders import contenders
 from benchmarks.data import WIDE, available, load, synthetic
 from benchmarks.harness import SLOW, keep, record, rows_of, write_table
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY, QUICK = "speed", "speed_quick"
 OURS = "dso p=1"

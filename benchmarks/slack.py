@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.harness import record, rows_of, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "slack"
 KS = (10, 20, 50)

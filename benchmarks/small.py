@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "small"
 SHAPES = [(100, 50, 2), (100, 50, 3), (100, 50, 5), (50, 200, 3), (200, 20, 3)]

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.data import available, load, synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs.arrays import Block, row_norms
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 from dsofs.problem import Problem
 from dsofs.solvers import solve
 from dsofs.solvers.point import plain_weights

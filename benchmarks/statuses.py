@@ -21,7 +21,7 @@ from scipy.optimize import linprog, lsq_linear
 
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOClassifier
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "statuses"
 PROBLEMS = 400

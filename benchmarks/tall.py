@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.data import TALL, load, needed
 from benchmarks.harness import extra_memory, interleave, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "tall"
 

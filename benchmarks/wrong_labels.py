@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 
 STUDY = "wrong_labels"
 SHAPES = ((200, 10), (200, 50), (1000, 20), (1000, 100), (5000, 50))

@@ -10,7 +10,7 @@ import pytest
 
 from dsofs import DSOSelector
 from dsofs.arrays import Block
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem
 from dsofs.solvers import solve

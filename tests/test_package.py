@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,18 @@ def test_the_architecture_page_names_what_exists():
         sources = "".join((SOURCES / path).read_text() for path in re.findall(r"`(\S+\.py)`", files))
         for name in re.findall(r"\w+", functions):
             assert re.search(rf"\b(def|class) {name}\b", sources), (name, files)
+def test_a_class_is_known_by_its_name_alone():
+    """No two classes of one name: a reader who meets one knows which it is."""
+    files = Path(dsofs.__file__).parent.rglob("*.py")
+    names = [name for file in files for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_only_the_command_line_draws_on_the_terminal():
+    folder = Path(dsofs.__file__).parent
+    drawing = {
+        str(file.relative_to(folder).parts[0])
+        for file in folder.rglob("*.py")
+        if re.search(r"^\s*(from|import) rich\b", file.read_text("utf-8"), re.MULTILINE)
+    }
+    assert drawing == {"cli"}

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a run that was killed, never meets half of one."""
+"""Files that are damaged, and writing so that a reader, or a run that was killed, never meets half of one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from typing import IO
 
 if sys.platform != "win32":
     import fcntl
+
+
+class DamagedFileError(ValueError):
+    """A file is cut short, or does not hold what its name promises."""
 
 
 @contextmanager

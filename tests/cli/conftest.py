@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.datasets.tables import csv_lines, small_problem
+from tests.tables.tables import csv_lines, small_problem
 
 
 @pytest.fixture

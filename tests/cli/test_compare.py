@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from dsofs import METHODS
-from dsofs.evaluation import CLEAN, REFERENCE, Samples, read_rows, run
-from dsofs.evaluation.side_by_side import side_by_side
+from dsofs.experiments import CLEAN, REFERENCE, read_rows, run
+from dsofs.experiments.side_by_side import side_by_side
 from dsofs.files import sole_writer
 from dsofs.report import render_comparison
 from dsofs.selectors.scored import ScoreSelector
+from dsofs.statistics import Samples
 from tests.cli.test_cli import run as cli
-from tests.datasets.tables import csv_lines, small_problem
+from tests.tables.tables import csv_lines, small_problem
 
 QUICK = ("--methods", "dso,f_test", "-k", "3,5", "--quick", "--trials", "2")
 

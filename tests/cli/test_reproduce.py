@@ -1,7 +1,7 @@
 import pytest
 
 from dsofs import optional
-from dsofs.evaluation import PAPER_QUICK, read_rows
+from dsofs.experiments import PAPER_QUICK, read_rows
 from dsofs.reproduction import paper
 from tests.cli.test_cli import run
 from tests.problems import real_data

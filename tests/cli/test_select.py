@@ -12,11 +12,11 @@ import pytest
 
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
 from dsofs.cli.output import csv_text
-from dsofs.datasets.labelled import values_of
-from dsofs.datasets.readers import read_frame
-from dsofs.selection import Selection
+from dsofs.tables.labelled import values_of
+from dsofs.tables.readers import read_frame
+from dsofs.tables.selection import Selection
 from tests.cli.test_cli import run
-from tests.datasets.tables import CORE, EXTRA, csv_lines, small_problem
+from tests.tables.tables import CORE, EXTRA, csv_lines, small_problem
 
 
 def select(path, *options, target="label"):

@@ -7,9 +7,9 @@ import numpy as np
 
 from dsofs import DSOSelector
 from dsofs.report import examine
-from dsofs.selection import Selection
+from dsofs.tables.selection import Selection
 from tests.cli.test_cli import run
-from tests.datasets.tables import csv_lines, small_problem
+from tests.tables.tables import csv_lines, small_problem
 
 QUICK = ("-k", "4", "--resamples", "3", "--permutations", "4", "--n-jobs", "1")
 

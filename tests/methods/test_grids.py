@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dsofs import METHODS
-from dsofs.evaluation import PAPER
+from dsofs.experiments import PAPER
 from tests.problems import random_data
 
 TUNED = [name for name in METHODS if METHODS[name].grid]

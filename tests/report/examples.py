@@ -7,9 +7,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from dsofs import METHODS, DSOSelector
-from dsofs.evaluation import CLEAN, REFERENCE, Samples, run
-from dsofs.evaluation.side_by_side import Asked, remember, side_by_side
+from dsofs.experiments import CLEAN, REFERENCE, run
+from dsofs.experiments.side_by_side import Asked, remember, side_by_side
 from dsofs.report import Source, examine
+from dsofs.statistics import Samples
 from tests.problems import random_data
 
 HOSTILE = [

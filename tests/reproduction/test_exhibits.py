@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dsofs.evaluation import CLEAN, PAPER, Row, append_row
+from dsofs.experiments import CLEAN, PAPER, Row, append_row
 from dsofs.reproduction.exhibits import EXHIBITS, draw, needed
 from dsofs.reproduction.experiments import FEW_KS, PICTURED, by_p, comparison, standing
 from dsofs.reproduction.paper import PS

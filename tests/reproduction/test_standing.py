@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from dsofs.evaluation import ALL_FEATURES, CLEAN, Row, stability
+from dsofs.experiments import ALL_FEATURES, CLEAN, Row
 from dsofs.reproduction.experiments import FEW_KS
 from dsofs.reproduction.standing import seconds_tables, significance_tables, stability_tables, standing_tables
 from dsofs.reproduction.summary import Results, chosen_features, matrix, methods_of
+from dsofs.statistics import stability
 
 DATA = ("semeion", "ar", "orl", "tox_171")
 METHODS = ("f_test", "dso", "lasso")

@@ -1,6 +1,6 @@
 import numpy as np
 
-from dsofs.evaluation import PAPER, PAPER_QUICK, Row
+from dsofs.experiments import PAPER, PAPER_QUICK, Row
 from dsofs.reproduction import paper
 from dsofs.reproduction.summary import Results
 from dsofs.reproduction.tables import surviving_features, table1, table2

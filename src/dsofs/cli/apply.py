@@ -12,14 +12,14 @@ from dsofs.arrays.types import Floats
 from dsofs.cli.output import csv_text, messages
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import FILE, split_names
-from dsofs.datasets.labelled import find_column, unique_names
-from dsofs.datasets.labelled.columns import as_written
-from dsofs.datasets.labelled.identifiers import as_text, is_named_like_id
-from dsofs.datasets.labelled.sample_ids import sample_ids
-from dsofs.datasets.readers import Frame, read_frame
 from dsofs.files import write_whole
 from dsofs.optional import require
-from dsofs.selection import Selection
+from dsofs.tables.columns import as_written
+from dsofs.tables.identifiers import as_text, is_named_like_id
+from dsofs.tables.labelled import find_column, unique_names
+from dsofs.tables.readers import Frame, read_frame
+from dsofs.tables.sample_ids import sample_ids
+from dsofs.tables.selection import Selection
 
 Kept = dict[str, np.ndarray]
 SAMPLE = "sample"  # header of row names, which have none in their file

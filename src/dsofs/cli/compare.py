@@ -23,13 +23,16 @@ from dsofs.cli.cores import cores_option
 from dsofs.cli.output import csv_text, messages, sentence, show_notes, write_all
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.table_options import read_given, split_names, table_options
-from dsofs.datasets.labelled import LabelledTable
-from dsofs.datasets.readers.limits import refuse_too_big
-from dsofs.evaluation import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Method, Protocol, Row, Samples, run
-from dsofs.evaluation.imputed import with_gaps
-from dsofs.evaluation.side_by_side import Asked, last_asked, remember, side_by_side
+from dsofs.cli.watch import watched
+from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, Row, run
+from dsofs.experiments.imputed import with_gaps
+from dsofs.experiments.side_by_side import Asked, last_asked, remember, side_by_side
+from dsofs.methods import Method
 from dsofs.report.compared import render_comparison
 from dsofs.report.compared_verdict import headline
+from dsofs.statistics import Samples
+from dsofs.tables.labelled import LabelledTable
+from dsofs.tables.readers.limits import refuse_too_big
 
 DEFAULT_METHODS = "dso,multitask_lasso,l1_svm,f_test"
 HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
@@ -155,16 +158,17 @@ def compare(
         raise ValueError(f"There are only {n_features} features, so -k must not be larger than that.")
     methods = {name: grouped(METHODS[name], table.feature_groups) for name in names} | REFERENCE
     try:
-        return run(
-            out / ROWS,
-            {data_key(table): samples_of(table)},
-            methods,
-            protocol=protocol,
-            ks=possible,
-            trials=trials,
-            n_jobs=n_jobs,
-            console=console,
-        )
+        with watched(console) as progress:
+            return run(
+                out / ROWS,
+                {data_key(table): samples_of(table)},
+                methods,
+                protocol=protocol,
+                ks=possible,
+                trials=trials,
+                n_jobs=n_jobs,
+                progress=progress,
+            )
     except CellsFailedError as error:
         first = error.failures[0].removeprefix(f"{data_key(table)}, ")
         raise click.ClickException(

@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from dsofs.datasets.readers import Note
 from dsofs.files import write_together
+from dsofs.tables.readers import Note
 
 # Spreadsheets take a cell that begins so for a formula.
 FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dsofs.cli import CALLED
-from dsofs.datasets.labelled import LabelledTable
 from dsofs.report import Findings, Source, examine
+from dsofs.tables.labelled import LabelledTable
 
 ALL_CORES = -1
 

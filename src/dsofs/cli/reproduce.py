@@ -9,17 +9,21 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from dsofs.cli.cores import cores_option
 from dsofs.cli.problems import InputError, told_in_one_line
+from dsofs.cli.watch import watched
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.datasets.download import where_to_get
 from dsofs.datasets.store import locate
-from dsofs.evaluation import CellsFailedError
+from dsofs.experiments import CellsFailedError
 from dsofs.reproduction import paper
 from dsofs.reproduction.exhibits import EXHIBITS, draw, needed
 from dsofs.reproduction.experiments import perform
+from dsofs.reproduction.tables import Table
 
 RESULTS = "results.jsonl"
 
@@ -56,13 +60,24 @@ def main(
             data = names or chosen_data(quick, data_dir)
             require(data, data_dir, download=download)
             out.mkdir(parents=True, exist_ok=True)
-            with told_how_to_go_on(out / RESULTS):
+            with told_how_to_go_on(out / RESULTS), watched(console) as progress:
                 experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
-                perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, console=console)
+                perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, progress=progress)
         for path, tables in draw(results_in(out), exhibits, out, quick=quick):
             for table in tables:
-                console.print(table.rich())
+                console.print(for_terminal(table))
             click.echo(f"{path}\n")
+
+
+def for_terminal(table: Table) -> RichTable:
+    """Without the marks of Markdown."""
+    drawn = RichTable(title=table.title, title_justify="left", caption=table.notes, caption_justify="left", box=None,
+                      pad_edge=False)  # fmt: skip
+    for number, heading in enumerate(table.header):
+        drawn.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
+    for line in table.lines:
+        drawn.add_row(*(Text(cell.replace("*", "")) for cell in line))
+    return drawn
 
 
 @contextmanager

@@ -24,15 +24,15 @@ from dsofs.cli.output import csv_text, messages, printable, sentence, show_notes
 from dsofs.cli.problems import told_in_one_line
 from dsofs.cli.report_options import examine_given, report_options
 from dsofs.cli.table_options import read_given, table_options
-from dsofs.datasets.labelled import LabelledTable
-from dsofs.datasets.readers import Note
 from dsofs.parameters import DEPRECATED
 from dsofs.report import Findings, render
 from dsofs.report.grade import grade
 from dsofs.report.verdict import in_words, own_remarks
-from dsofs.selection import Selection
 from dsofs.selectors.dso_parameters import AUTO
 from dsofs.stopwatch import Stopwatch
+from dsofs.tables.labelled import LabelledTable
+from dsofs.tables.readers import Note
+from dsofs.tables.selection import Selection
 
 FOLDS = 5
 HARD = "hard"  # word for C=None

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from dsofs.datasets.imputing import IMPUTES
-from dsofs.datasets.labelled import LabelledTable, read_labelled
+from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.labelled import LabelledTable, read_labelled
 
 FILE = click.Path(exists=True, path_type=Path)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE, Dataset
+from dsofs.datasets.download import DatasetNotFoundError, where_to_get
 from dsofs.datasets.download import download as _download
-from dsofs.datasets.download import where_to_get
-from dsofs.datasets.errors import DamagedFileError, DatasetNotFoundError
-from dsofs.datasets.formats import Table
+from dsofs.datasets.formats import ParsedTable
 from dsofs.datasets.store import Found, locate, origin_of, read
+from dsofs.files import DamagedFileError
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -107,7 +107,7 @@ def _float64(X: np.ndarray, dataset: Dataset) -> Floats:
     return numbers.round(dataset.decimals) if X.dtype == np.float32 and dataset.decimals else numbers
 
 
-def _feature_names(table: Table, dataset: Dataset) -> list[str]:
+def _feature_names(table: ParsedTable, dataset: Dataset) -> list[str]:
     if table.feature_names is not None:
         return table.feature_names
     if dataset.image is None:

@@ -16,7 +16,7 @@ from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_semei
 
 
 @dataclass(frozen=True)
-class Source:
+class PublishedFile:
     """A file to download, which of its members are needed, and how they are read."""
 
     url: str
@@ -43,7 +43,7 @@ class Dataset:
     home: str
     licence: str
     citation: str
-    sources: tuple[Source, ...] = ()
+    sources: tuple[PublishedFile, ...] = ()
     target_names: tuple[str, ...] | None = None  # None: as the file calls them
     image: Shape | None = None
     pixel_order: Literal["C", "F"] = "F"  # row by row, or column by column as MATLAB
@@ -65,8 +65,8 @@ NOT_STATED = "not stated; research use"
 UMIST_SIZE = (56, 46)
 
 
-def _asu_file(name: str) -> Source:
-    return Source(f"{ASU}/files/datasets/{name}.mat", ("*.mat",), parse_asu)
+def _asu_file(name: str) -> PublishedFile:
+    return PublishedFile(f"{ASU}/files/datasets/{name}.mat", ("*.mat",), parse_asu)
 
 
 _DATASETS = (
@@ -78,7 +78,7 @@ _DATASETS = (
         home=f"{UCI}/dataset/54/isolet",
         licence=CC_BY,
         citation="R. Cole and M. Fanty, ISOLET, UCI Machine Learning Repository, 1991, doi:10.24432/C51G69",
-        sources=(Source(f"{UCI}/static/public/54/isolet.zip", ("isolet*.data",), parse_isolet),),
+        sources=(PublishedFile(f"{UCI}/static/public/54/isolet.zip", ("isolet*.data",), parse_isolet),),
         target_names=tuple(ascii_uppercase),
         decimals=4,
     ),
@@ -90,7 +90,7 @@ _DATASETS = (
         licence=CC_BY,
         citation="Semeion Handwritten Digit, UCI Machine Learning Repository, 1998, doi:10.24432/C5SC8V",
         sources=(
-            Source(
+            PublishedFile(
                 f"{UCI}/static/public/178/semeion+handwritten+digit.zip", ("semeion.data",), parse_semeion,
                 sha256={"semeion.data": "f43228ae3da5ea6a3c95069d53450b86166770e3b719dcc333182128fe08d4b1"},
             ),
@@ -108,7 +108,7 @@ _DATASETS = (
         licence=CC_BY,
         citation="I. Guyon et al., Result analysis of the NIPS 2003 feature selection challenge, NIPS 17, 2004",
         sources=(
-            Source(
+            PublishedFile(
                 f"{UCI}/static/public/170/gisette.zip", ("gisette_train.*", "gisette_valid.*"), parse_gisette,
                 sha256={
                     "gisette_train.data": "6d4c5e998afe67937b9e77a3334e03c85e545ebc65a6eb1333ffc14125cfc389",
@@ -129,7 +129,7 @@ _DATASETS = (
         citation="A. Bhattacharjee et al., Classification of human lung carcinomas by mRNA expression profiling "
         "reveals distinct adenocarcinoma subclasses, PNAS 98, 2001",
         sources=(
-            Source(
+            PublishedFile(
                 "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC61120/bin/pnas_191502998_DatasetA_12600gene.xls",
                 ("*.xls", "*.txt", "*.tsv"), parse_lung,
             ),
@@ -166,8 +166,10 @@ _DATASETS = (
         citation="D. Graham and N. Allinson, Characterizing virtual eigensignatures for general purpose face "
         "recognition, in Face Recognition: From Theory to Applications, 1998",
         sources=(
-            Source("http://eeepro.shef.ac.uk/vie/cropped.tar.gz", ("*.pgm",), faces_in_folders("1[a-t]", UMIST_SIZE)),
-            Source("https://cs.nyu.edu/~roweis/data/umist_cropped.mat", ("*.mat",), faces_in_cells(UMIST_SIZE)),
+            PublishedFile(
+                "http://eeepro.shef.ac.uk/vie/cropped.tar.gz", ("*.pgm",), faces_in_folders("1[a-t]", UMIST_SIZE)
+            ),
+            PublishedFile("https://cs.nyu.edu/~roweis/data/umist_cropped.mat", ("*.mat",), faces_in_cells(UMIST_SIZE)),
         ),
         image=UMIST_SIZE,
     ),
@@ -190,7 +192,7 @@ _DATASETS = (
         citation="F. Samaria and A. Harter, Parameterisation of a stochastic model for human face identification, "
         "IEEE Workshop on Applications of Computer Vision, 1994",
         sources=(
-            Source(
+            PublishedFile(
                 "https://www.cl.cam.ac.uk/Research/DTG/attarchive/pub/data/att_faces.zip", ("*.pgm",),
                 faces_in_folders(r"s\d+"),
             ),

@@ -7,11 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
-from dsofs.datasets.catalogue import Dataset, Source
-from dsofs.datasets.errors import DamagedFileError, DatasetNotFoundError
-from dsofs.datasets.formats import Table
+from dsofs.datasets.catalogue import Dataset, PublishedFile
+from dsofs.datasets.formats import ParsedTable
 from dsofs.datasets.store import VARIABLE, Found, cache_folder, data_folder, read_original, save
+from dsofs.files import DamagedFileError
 from dsofs.optional import require
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """The data set is not at hand and could not be downloaded; says where to get it and where to put it."""
 
 
 def download(dataset: Dataset) -> Found:
@@ -31,7 +35,7 @@ def download(dataset: Dataset) -> Found:
     raise DatasetNotFoundError("it could not be downloaded:\n" + "\n".join(failures))
 
 
-def _fetch(pooch: ModuleType, dataset: Dataset, source: Source) -> tuple[Table, dict[str, str]]:
+def _fetch(pooch: ModuleType, dataset: Dataset, source: PublishedFile) -> tuple[ParsedTable, dict[str, str]]:
     """The table of a downloaded file, with its address and hash; pooch shows the progress and the hash."""
     with TemporaryDirectory() as folder:
         file = pooch.retrieve(source.url, known_hash=None, fname=source.file_name, path=folder, progressbar=True)

@@ -13,11 +13,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
-from dsofs.datasets.catalogue import Dataset, Source
-from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.formats import Members, Table
+from dsofs.datasets.catalogue import Dataset, PublishedFile
+from dsofs.datasets.formats import Members, ParsedTable
 from dsofs.datasets.formats.archive import fits, read_members
-from dsofs.files import atomic_write
+from dsofs.files import DamagedFileError, atomic_write
 
 VARIABLE = "DSOFS_DATA"
 
@@ -27,7 +26,7 @@ class Found:
     """Where a data set lies; the source tells how an original file is read, and is None for a ready one."""
 
     path: Path
-    source: Source | None = None
+    source: PublishedFile | None = None
 
 
 def cache_folder() -> Path:
@@ -60,27 +59,27 @@ def locate(dataset: Dataset, data_dir: str | os.PathLike[str] | None = None) -> 
     return None
 
 
-def _holds(folder: Path, source: Source) -> bool:
+def _holds(folder: Path, source: PublishedFile) -> bool:
     return folder.is_dir() and any(fits(path.name, source.members) for path in folder.rglob("*"))
 
 
-def read(dataset: Dataset, found: Found) -> Table:
+def read(dataset: Dataset, found: Found) -> ParsedTable:
     """The table of a located data set, checked against Table 1."""
     if found.source is None:
         return read_ready(dataset, found.path)
     return read_original(dataset, found.path, found.source)
 
 
-def read_ready(dataset: Dataset, path: Path) -> Table:
+def read_ready(dataset: Dataset, path: Path) -> ParsedTable:
     """An npz file with X, y and, where they are known, target_names and feature_names."""
     with _open_ready(path) as file:
         X, (classes, y) = file["X"], np.unique(file["y"], return_inverse=True)
         target_names = file.get("target_names", classes)
         feature_names = file["feature_names"].tolist() if "feature_names" in file else None
-    return _checked(dataset, Table(X, y, [str(name) for name in target_names], feature_names), path)
+    return _checked(dataset, ParsedTable(X, y, [str(name) for name in target_names], feature_names), path)
 
 
-def read_original(dataset: Dataset, path: Path, source: Source, *, pinned: bool = False) -> Table:
+def read_original(dataset: Dataset, path: Path, source: PublishedFile, *, pinned: bool = False) -> ParsedTable:
     """A file as it was published, or a folder of its members; ``pinned`` compares their hashes where they are known."""
     try:
         members = read_members(path, source.members)
@@ -92,7 +91,7 @@ def read_original(dataset: Dataset, path: Path, source: Source, *, pinned: bool 
     return _checked(dataset, table, path)
 
 
-def save(path: Path, table: Table, origin: dict[str, str]) -> None:
+def save(path: Path, table: ParsedTable, origin: dict[str, str]) -> None:
     """A ready npz file that remembers where it came from."""
     arrays = {"X": table.X, "y": table.y, "target_names": np.array(table.target_names)}
     if table.feature_names is not None:
@@ -120,7 +119,7 @@ def _open_ready(path: Path) -> Iterator[NpzFile]:
             raise DamagedFileError(f"{path} is no npz file with X and y: {error}") from error
 
 
-def _check_hashes(members: Members, source: Source) -> None:
+def _check_hashes(members: Members, source: PublishedFile) -> None:
     for path, content in members.items():
         name, found = PurePosixPath(path).name, sha256(content).hexdigest()
         expected = source.sha256.get(name, found)
@@ -128,7 +127,7 @@ def _check_hashes(members: Members, source: Source) -> None:
             raise DamagedFileError(f"the SHA-256 of {name} is {found}; it was published with {expected}")
 
 
-def _checked(dataset: Dataset, table: Table, path: Path) -> Table:
+def _checked(dataset: Dataset, table: ParsedTable, path: Path) -> ParsedTable:
     """Refuse what is not the data set of Table 1."""
     X, n_classes = table.X, len(np.unique(table.y))
     expected = (dataset.n_samples, dataset.n_features)

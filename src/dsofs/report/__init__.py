@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.examine import examine
-from dsofs.evaluation.findings import Findings
-from dsofs.evaluation.record import Source
+from dsofs.examination.examine import examine
+from dsofs.examination.findings import Findings
+from dsofs.examination.record import Source
 from dsofs.report.compared import render_comparison
 from dsofs.report.page import render, summary
 from dsofs.report.plots import (

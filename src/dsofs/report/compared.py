@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dsofs.evaluation.side_by_side import Best, SideBySide
+from dsofs.experiments.side_by_side import Best, SideBySide
 from dsofs.report.compared_verdict import headline, lead, p_words, remarks
 from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.page import page
 from dsofs.report.parts import answer_first, cite, facts, figure, legend, section, table
-from dsofs.report.pictures.methods import Point, Reference, methods_picture
+from dsofs.report.pictures.methods import CurvePoint, Reference, methods_picture
 
 TILES = 6  # numbers of features at the head of the page
 CLASSES_SHOWN = 25
@@ -22,7 +22,7 @@ def render_comparison(found: SideBySide) -> str:
     Parameters
     ----------
     found : SideBySide
-        What :func:`dsofs.evaluation.side_by_side.side_by_side` reads from the results file.
+        What :func:`dsofs.experiments.side_by_side.side_by_side` reads from the results file.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def _tiles(found: SideBySide) -> Iterable[tuple[str, str, str]]:
 def accuracy(found: SideBySide) -> Markup:
     ks, mean, deviation = found.asked.ks, found.mean, found.deviation
     lines = [
-        [Point(k, value, value - spread, min(1.0, value + spread))
+        [CurvePoint(k, value, value - spread, min(1.0, value + spread))
          for k, value, spread in zip(ks, *pair, strict=True)]
         for pair in zip(mean.tolist(), deviation.tolist(), strict=True)
     ]  # fmt: skip
@@ -66,7 +66,7 @@ def accuracy(found: SideBySide) -> Markup:
 def stability(found: SideBySide) -> Markup | None:
     ks = found.asked.ks
     lines = [
-        [Point(k, each.index, each.low, min(1.0, each.high)) for k, each in zip(ks, line, strict=True) if each]
+        [CurvePoint(k, each.index, each.low, min(1.0, each.high)) for k, each in zip(ks, line, strict=True) if each]
         for line in found.stability
     ]
     values = [point.value for line in lines for point in line]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dsofs.evaluation.side_by_side import CLEAR, ENOUGH_TRIALS, Best, Luck, SideBySide
+from dsofs.experiments.side_by_side import CLEAR, ENOUGH_TRIALS, Best, Luck, SideBySide
 from dsofs.report.grade import CERTAIN, Grade
 from dsofs.report.verdict import Remark
 

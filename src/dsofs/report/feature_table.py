@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dsofs.evaluation.findings import Feature, Findings
+from dsofs.examination.findings import Feature, Findings
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.parts import CLASS_NAME, class_legend, class_names, section, table
 from dsofs.report.pictures.distribution import distribution_picture

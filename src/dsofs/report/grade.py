@@ -15,7 +15,7 @@ from enum import Enum
 
 from scipy.stats import norm
 
-from dsofs.evaluation.findings import Findings, PermutationTest
+from dsofs.examination.findings import Findings, PermutationTest
 
 SIGNIFICANT = 0.05
 CERTAIN = float(norm.isf(0.025))  # 1.96: of 40 selections from noise, one passes at most (benchmarks/null_data.py)

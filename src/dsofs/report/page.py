@@ -7,7 +7,7 @@ from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
 
-from dsofs.evaluation.findings import Findings
+from dsofs.examination.findings import Findings
 from dsofs.report.html import Markup, join, label, shorten, tag
 from dsofs.report.scores import score_words
 from dsofs.report.sections import SECTIONS, answer

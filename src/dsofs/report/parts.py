@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from dsofs.evaluation.findings import Findings
+from dsofs.examination.findings import Findings
 from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.svg import mark, picture

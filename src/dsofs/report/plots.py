@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dsofs.evaluation.findings import AccuracyCurve, Findings, StabilityCurve
+from dsofs.examination.findings import AccuracyCurve, Findings, StabilityCurve
 from dsofs.optional import require
 
 

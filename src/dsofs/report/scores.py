@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.findings import Origin
+from dsofs.examination.findings import Origin
 
 DROPPED = "below 1, how long the solver kept a feature that it dropped in the end"
 OF_RANKINGS = {  # of the methods that have this parameter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dsofs.evaluation.findings import Findings, PermutationTest
+from dsofs.examination.findings import Findings, PermutationTest
 from dsofs.report.feature_table import features
 from dsofs.report.grade import grade, too_few_labellings
 from dsofs.report.html import Markup, label, tag

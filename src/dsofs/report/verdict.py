@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsofs.evaluation.findings import Findings
+from dsofs.examination.findings import Findings
 from dsofs.report.grade import (
     EXCELLENT,
     LOSS,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dsofs.evaluation import read_rows
+from dsofs.experiments import read_rows
 from dsofs.files import write_whole
 from dsofs.reproduction import figures, standing, tables
 from dsofs.reproduction.experiments import FEW_KS, Experiment, Need, comparison, digits, influence_of_p

@@ -8,29 +8,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
 from dsofs.datasets import load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.evaluation import (
+from dsofs.experiments import (
     CLEAN,
     CLEAN_QUICK,
     PAPER,
     PAPER_QUICK,
     REFERENCE,
-    Method,
     Protocol,
     Row,
-    Samples,
+    RunProgress,
     append_row,
     read_rows,
     run,
 )
 from dsofs.files import sole_writer
-from dsofs.methods import METHODS
+from dsofs.methods import METHODS, Method
 from dsofs.reproduction import paper
+from dsofs.statistics import Samples
 
 ALL_KS = tuple(range(10, 101, 10))
 FEW_KS = (10, 20, 50, 100)
@@ -123,7 +122,7 @@ def perform(
     *,
     data_dir: Path | None = None,
     n_jobs: int | None = None,
-    console: Console | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
 ) -> None:
     """Run whatever ``out`` does not hold yet; the facts of all ``data`` are recorded, needed or not."""
     names = {name for experiment in experiments for name in experiment.data} | set(data)
@@ -134,7 +133,7 @@ def perform(
         for part in experiment.parts():
             chosen = {name: samples[name] for name in part.data}
             run(out, chosen, part.methods, protocol=part.protocol, ks=part.ks, trials=part.trials, n_jobs=n_jobs,
-                console=console)  # fmt: skip
+                progress=progress)  # fmt: skip
 
 
 def _load(name: str, data_dir: Path | None) -> Bunch:

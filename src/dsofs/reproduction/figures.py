@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.evaluation import ALL_FEATURES, Row, mean_ranks
+from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.optional import require
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import DIGITS, PICTURED, by_p
 from dsofs.reproduction.standing import comparable
 from dsofs.reproduction.summary import TITLES, Results, chosen_features, data_of, methods_of, over_trials, title
+from dsofs.statistics import mean_ranks
 
 COLUMNS = 3
 PANEL = (3.4, 2.6)  # inches

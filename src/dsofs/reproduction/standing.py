@@ -9,7 +9,7 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.evaluation import ALL_FEATURES, Row, compare_with_first, mean_ranks, stability
+from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.reproduction.experiments import ALL_KS, FEW_KS
 from dsofs.reproduction.summary import (
     Measure,
@@ -23,6 +23,7 @@ from dsofs.reproduction.summary import (
     title,
 )
 from dsofs.reproduction.tables import Table, labelled, noted
+from dsofs.statistics import compare_with_first, mean_ranks, stability
 
 LEAST_DATA, LEAST_METHODS = 2, 3  # below which nothing can be tested
 LEAST_TRIALS = 2

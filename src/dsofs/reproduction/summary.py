@@ -12,7 +12,7 @@ import numpy as np
 
 from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.evaluation import CLEAN, PAPER, Protocol, Row
+from dsofs.experiments import CLEAN, PAPER, Protocol, Row
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import FACTS, QUICK
 

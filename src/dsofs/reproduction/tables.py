@@ -1,13 +1,10 @@
-"""A table as text that Markdown understands and for the terminal; and the tables of the paper."""
+"""A table as text that Markdown understands; and the tables of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.reproduction import paper
@@ -29,15 +26,6 @@ class Table:
         body = [self.header, ("---", *["---:"] * (len(self.header) - 1)), *self.lines]
         rows = ["| " + " | ".join(line) + " |" for line in body]
         return "\n".join([f"## {self.title}", "", *rows, "", self.notes, ""])
-
-    def rich(self) -> RichTable:
-        table = RichTable(title=self.title, title_justify="left", caption=self.notes, caption_justify="left", box=None,
-                          pad_edge=False)  # fmt: skip
-        for number, heading in enumerate(self.header):
-            table.add_column(heading, justify="right" if number else "left", no_wrap=number == 0)
-        for line in self.lines:
-            table.add_row(*(Text(cell.replace("*", "")) for cell in line))
-        return table
 
 
 def labelled(title: str, results: Results) -> str:

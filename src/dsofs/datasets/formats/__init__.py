@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from dsofs.arrays.types import Ints
-from dsofs.datasets.errors import DamagedFileError
+from dsofs.files import DamagedFileError
 
 Members = dict[str, bytes]  # path inside the archive -> content; a file by itself is its only member
 
 
 @dataclass(frozen=True)
-class Table:
+class ParsedTable:
     """Samples x features, the class of each sample as a code 0..c-1, and what classes and features are called."""
 
     X: np.ndarray
@@ -24,15 +24,15 @@ class Table:
     feature_names: list[str] | None = None
 
 
-Parser = Callable[[Members], Table]
+Parser = Callable[[Members], ParsedTable]
 
 
-def numbered_table(X: np.ndarray, labels: np.ndarray) -> Table:
+def numbered_table(X: np.ndarray, labels: np.ndarray) -> ParsedTable:
     """A table whose classes are numbers, and are called so."""
     if len(X) != len(labels):
         raise DamagedFileError(f"there are {len(X)} samples and {len(labels)} labels")
     classes, y = np.unique(labels, return_inverse=True)
-    return Table(X, y, [f"{label:g}" for label in classes])
+    return ParsedTable(X, y, [f"{label:g}" for label in classes])
 
 
 def member(members: Members, file_name: str) -> bytes:

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from dsofs.datasets.errors import DamagedFileError
 from dsofs.datasets.formats import Members, lzw
+from dsofs.files import DamagedFileError
 
 LIMIT = 2**30  # bytes; the largest data set (GISETTE) unpacks to a tenth of it, so more is an attack or a mistake
 

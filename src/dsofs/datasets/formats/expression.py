@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.formats import Members, Table
+from dsofs.datasets.formats import Members, ParsedTable
+from dsofs.files import DamagedFileError
 from dsofs.optional import require
 
 # How the names of the samples begin -> what they are.
@@ -22,7 +22,7 @@ LEAST_DEVIATION = 50  # expression units; genes that vary less were removed (Bha
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # a spreadsheet of Excel 97; otherwise it is text with tabs
 
 
-def parse_lung(members: Members) -> Table:
+def parse_lung(members: Members) -> ParsedTable:
     """A header (probe set, gene, samples); then for each probe set its name, its gene and the expressions."""
     if len(members) != 1:
         raise DamagedFileError(f"one spreadsheet is needed, and there are {len(members)}")
@@ -31,7 +31,9 @@ def parse_lung(members: Members) -> Table:
     samples = [str(name).strip() for name in header[2:]]
     X = _expressions(rows, len(samples)).T
     kept = np.flatnonzero(X.std(axis=0, ddof=1) >= LEAST_DEVIATION)
-    return Table(X[:, kept], _tissue_codes(samples), list(TISSUES.values()), [str(rows[gene][0]) for gene in kept])
+    return ParsedTable(
+        X[:, kept], _tissue_codes(samples), list(TISSUES.values()), [str(rows[gene][0]) for gene in kept]
+    )
 
 
 def _expressions(rows: list[list[Any]], n_samples: int) -> np.ndarray:

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from dsofs.arrays.types import Floats
-from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.formats import Members, Parser, Table
+from dsofs.datasets.formats import Members, ParsedTable, Parser
+from dsofs.files import DamagedFileError
 
 Shape = tuple[int, int]  # rows, columns
 
@@ -21,7 +21,7 @@ _PGM = re.compile(rb"(P[25])" + _GAP + _GAP.join([rb"(\d{1,9})"] * 3) + rb"\s")
 def faces_in_folders(person: str, size: Shape | None = None) -> Parser:
     """Images in folders whose names match ``person``; resized if a size is given."""
 
-    def parse(members: Members) -> Table:
+    def parse(members: Members) -> ParsedTable:
         owners = {path: _owner(path, person) for path in sorted(members, key=_natural)}
         owned = {path: owner for path, owner in owners.items() if owner is not None}
         if not owned:
@@ -31,7 +31,7 @@ def faces_in_folders(person: str, size: Shape | None = None) -> Parser:
     return parse
 
 
-def face_table(images: list[np.ndarray], people: list[str], size: Shape | None = None) -> Table:
+def face_table(images: list[np.ndarray], people: list[str], size: Shape | None = None) -> ParsedTable:
     """Pixels column by column, as MATLAB stacks them; the people are numbered as they come."""
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
@@ -41,7 +41,7 @@ def face_table(images: list[np.ndarray], people: list[str], size: Shape | None =
         stack = resize(stack, size)
     names = list(dict.fromkeys(people))
     y = np.array([names.index(person) for person in people])
-    return Table(stack.transpose(0, 2, 1).reshape(len(stack), -1), y, names)
+    return ParsedTable(stack.transpose(0, 2, 1).reshape(len(stack), -1), y, names)
 
 
 def parse_pgm(content: bytes) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsofs.datasets.errors import DamagedFileError
+from dsofs.files import DamagedFileError
 
 MAGIC = b"\x1f\x9d"
 CLEAR = 256  # in block mode, the code that empties the table

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.formats import Members, Parser, Table, numbered_table
+from dsofs.datasets.formats import Members, ParsedTable, Parser, numbered_table
 from dsofs.datasets.formats.images import Shape, face_table
+from dsofs.files import DamagedFileError
 
 
-def parse_asu(members: Members) -> Table:
+def parse_asu(members: Members) -> ParsedTable:
     """A file of the ASU collection: X, and the classes Y as numbers."""
     X, Y = _variables(members, "X", "Y")
     return numbered_table(X, Y.ravel())
@@ -22,7 +22,7 @@ def parse_asu(members: Members) -> Table:
 def faces_in_cells(size: Shape) -> Parser:
     """``facedat``: a cell of images (rows x columns x images) for each person; ``dirnames``: what they are called."""
 
-    def parse(members: Members) -> Table:
+    def parse(members: Members) -> ParsedTable:
         faces, names = (cell.ravel() for cell in _variables(members, "facedat", "dirnames"))
         if len(faces) != len(names) or any(np.ndim(stack) != 3 for stack in faces):
             raise DamagedFileError("facedat is no list of image stacks with a name for each")
@@ -38,8 +38,8 @@ def faces_in_cells(size: Shape) -> Parser:
 def _variables(members: Members, *names: str) -> list[Any]:
     if len(members) != 1:
         raise DamagedFileError(f"one .mat file is needed, and there are {len(members)}")
-    from dsofs.datasets.readers.matlab5 import read_variables
-    from dsofs.datasets.readers.source import open_source
+    from dsofs.tables.readers.matlab5 import read_variables
+    from dsofs.tables.readers.source import open_source
 
     (content,) = members.values()
     with TemporaryDirectory() as folder:  # it may come from an archive

@@ -7,20 +7,20 @@ from io import BytesIO
 import numpy as np
 
 from dsofs.arrays.types import Floats
-from dsofs.datasets.errors import DamagedFileError
-from dsofs.datasets.formats import Members, Table, member, numbered_table
+from dsofs.datasets.formats import Members, ParsedTable, member, numbered_table
+from dsofs.files import DamagedFileError
 
 N_DIGITS = 10
 
 
-def parse_isolet(members: Members) -> Table:
+def parse_isolet(members: Members) -> ParsedTable:
     """Two files with commas; the last column is the letter, 1 to 26."""
     parts = [_numbers(member(members, name), ",") for name in ("isolet1+2+3+4.data", "isolet5.data")]
     table = _stacked(parts)
     return numbered_table(table[:, :-1], table[:, -1])
 
 
-def parse_semeion(members: Members) -> Table:
+def parse_semeion(members: Members) -> ParsedTable:
     """One file with blanks; the last ten columns are the digit: a single 1 among zeros."""
     table = _numbers(member(members, "semeion.data"))
     X, digits = table[:, :-N_DIGITS], table[:, -N_DIGITS:]
@@ -29,7 +29,7 @@ def parse_semeion(members: Members) -> Table:
     return numbered_table(X, digits.argmax(axis=1))
 
 
-def parse_gisette(members: Members) -> Table:
+def parse_gisette(members: Members) -> ParsedTable:
     """The training and validation files of the NIPS 2003 challenge; the test file was published without labels."""
     X = _stacked([_numbers(member(members, f"gisette_{part}.data")) for part in ("train", "valid")])
     labels = _stacked([_numbers(member(members, f"gisette_{part}.labels")) for part in ("train", "valid")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.findings import Convergence
+from dsofs.examination.findings import Convergence
 from dsofs.report.html import Markup
 from dsofs.report.svg import Scale, axes, line, picture
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dsofs.evaluation.findings import AccuracyCurve, StabilityCurve
+from dsofs.examination.findings import AccuracyCurve, StabilityCurve
 from dsofs.report.grade import EXCELLENT, POOR
 from dsofs.report.html import Markup, tag
 from dsofs.report.svg import Scale, area, axes, line, picture, words

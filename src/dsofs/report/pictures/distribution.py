@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.findings import Feature
+from dsofs.examination.findings import Feature
 from dsofs.report.html import Markup, tag
 from dsofs.report.png import diverging_image
 from dsofs.report.svg import N_COLOURS, Scale, picture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from dsofs.evaluation.findings import Findings
+from dsofs.examination.findings import Findings
 from dsofs.report.html import Markup, shorten, tag
 from dsofs.report.png import diverging_image
 from dsofs.report.svg import CHARACTER, N_COLOURS, picture, words

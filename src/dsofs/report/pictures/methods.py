@@ -15,7 +15,7 @@ SHARE = 0.7  # of the room of a number that methods may fill
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """A value with its spread."""
 
     k: int
@@ -34,7 +34,7 @@ class Reference:
 
 def methods_picture(
     ks: Sequence[int],
-    methods: Sequence[Sequence[Point]],
+    methods: Sequence[Sequence[CurvePoint]],
     title: str,
     form: str,
     description: str,
@@ -58,7 +58,7 @@ def _tenth_below(value: float) -> float:
     return min(0.9, int(10 * value + 10) / 10 - 1)  # int cuts towards 0: first above it
 
 
-def _method(x: Steps, y: Scale, code: int, points: Sequence[Point], shift: float) -> list[Markup]:
+def _method(x: Steps, y: Scale, code: int, points: Sequence[CurvePoint], shift: float) -> list[Markup]:
     colour = f"s{code % N_COLOURS}"
     again = " again" * (code >= N_COLOURS)
     places = [(x(point.k) + shift, y(point.value)) for point in points]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dsofs.evaluation.findings import PermutationTest
+from dsofs.examination.findings import PermutationTest
 from dsofs.report.html import Markup, tag
 from dsofs.report.svg import Scale, axes, picture, words
 

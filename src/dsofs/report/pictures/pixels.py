@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.evaluation.findings import Image
+from dsofs.examination.findings import Image
 from dsofs.report.html import Markup, tag
 from dsofs.report.png import grey_image
 from dsofs.report.svg import picture, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from dsofs.evaluation.findings import View
+from dsofs.examination.findings import View
 from dsofs.report.html import Markup, shorten
 from dsofs.report.svg import Scale, axes, mark, picture, words
 

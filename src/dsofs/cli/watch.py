@@ -1,0 +1,46 @@
+"""What a user sees of a run: how long it will take, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from dsofs.experiments import RunProgress
+
+
+@contextmanager
+def watched(console: Console) -> Iterator[Callable[[RunProgress], None]]:
+    """The ``progress`` of runs: says how long each will take, as soon as anything is known, and again when every kind
+    of cell has been measured. On a terminal, the time left is shown all along.
+    """
+    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", left="")
+        guessed: int | None = None  # cells that were guessed when the time was last predicted
+
+        def show(run: RunProgress) -> None:
+            nonlocal guessed
+            guessed = None if not run.done else guessed  # another run begins
+            left = "" if run.seconds_left is None else f"{_clock(run.seconds_left)} left"
+            bars.update(task, completed=run.done, total=run.total, left=left)
+            if not run.left or run.seconds_left is None:
+                return
+            if guessed is None or (guessed and not run.n_guessed):
+                guessed = run.n_guessed
+                console.print(prediction(run, run.seconds_left))
+
+        yield show
+
+
+def prediction(run: RunProgress, seconds: float) -> str:
+    unsure = f"; {run.n_guessed} of them are of a kind not measured yet: a rough guess" if run.n_guessed else ""
+    where = f"{run.left} cells on {run.n_workers} worker(s){unsure}"
+    return f"Predicted: {seconds / 3600:.2f} hours ({_clock(seconds)}) for {where}."
+
+
+def _clock(seconds: float) -> timedelta:
+    return timedelta(seconds=round(seconds))

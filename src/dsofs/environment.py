@@ -1,0 +1,43 @@
+"""What a number was measured with: versions of packages, the commit of the code, the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from dsofs import __version__
+
+CHECKOUT = Path(__file__).parents[2]  # where this file lies in src/dsofs of a repository; an installed package has none
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Versions, the commit of the code, architecture and cores."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {
+        "dsofs": __version__,
+        "commit": code_version(CHECKOUT),
+        **packages,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": str(os.cpu_count()),
+    }
+
+
+def code_version(checkout: Path) -> str:
+    """The commit of a checkout, with a plus if it was changed since; "release" elsewhere, without asking git."""
+    if not (checkout / ".git").exists():
+        return "release"
+
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=False)
+
+    try:
+        changed = git("diff", "--quiet", "HEAD", "--", ":/src", ":/benchmarks/*.py").returncode == 1
+        return git("rev-parse", "--short", "HEAD").stdout.strip() + "+" * changed
+    except FileNotFoundError:  # no git
+        return "release"

@@ -1,0 +1,98 @@
+"""Samples whose labels look wrong: further on the side of another class than the spread of their own class explains.
+
+Where classes overlap, the samples in the overlap are predicted as another class almost whenever they are held out,
+although their labels are right. So it matters how far on the wrong side a sample lies, not how often it is there. With
+m_i the mean margin of sample i (the decision value for its own class against the nearest other one) over the resamples
+that held it out, by the model on all features where that predicts no worse than the chosen ones, or else over all
+numbers of features, since one selection of few features is noisy,
+
+    z_i = (m_i - median of its class) / s,     s = 1.4826 median_j |m_j - median of its class|,
+
+with one spread s for all classes, since wrong labels widen that of their own. Overlap that is roughly normal gives
+p-values Phi(z_i) that are uniform, so Benjamini and Hochberg's procedure bounds the share of right labels among the
+samples that are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import norm
+
+from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.examination.findings import Suspect
+from dsofs.examination.resampling import Judgement, Resample
+from dsofs.statistics.samples import Samples
+
+FALSE_SHARE = 0.2  # of the listed samples, in expectation, if margins are normal: four of five are worth a look
+FEWEST_TIMES = 3  # a sample was held out: below, its mean margin is mostly noise
+MOSTLY = 0.5  # of these times it was predicted as another class: otherwise its label is confirmed more often than not
+NORMAL = 1.4826  # standard deviations in a median absolute deviation
+
+
+def suspects(
+    runs: Sequence[Resample], data: Samples, position: int, names: Sequence[str], conflicts: AnyArray
+) -> list[Suspect]:
+    """Samples with doubtful labels, and those in a proof of non-separability; the most often wrong come first."""
+    n_samples, n_classes = len(data.y), len(data.classes)
+    votes = np.zeros((n_samples, n_classes), dtype=int)
+    margins = np.zeros(n_samples)
+    for run, judge in zip(runs, _judges(runs, data, position), strict=True):
+        votes[run.test, judge.predicted] += 1
+        margins[run.test] += judge.margins
+    held_out = votes.sum(axis=1)
+    wrong = held_out - votes[np.arange(n_samples), data.y]
+    in_conflict = np.zeros(n_samples, dtype=bool)
+    in_conflict[np.asarray(conflicts, dtype=int)] = True
+    share = wrong / np.maximum(held_out, 1)
+    judged = (held_out >= FEWEST_TIMES) & np.isfinite(margins)
+    listed = in_conflict.copy()
+    listed[judged] |= (share[judged] > MOSTLY) & too_far(margins[judged] / held_out[judged], data.y[judged])
+    return [
+        Suspect(
+            sample=names[row],
+            label=str(data.classes[data.y[row]]),
+            predicted=str(data.classes[votes[row].argmax()]) if held_out[row] else None,
+            wrong=int(wrong[row]),
+            held_out=int(held_out[row]),
+            in_conflict=bool(in_conflict[row]),
+        )
+        for row in np.lexsort((-wrong, -share))
+        if listed[row]
+    ]
+
+
+def _judges(runs: Sequence[Resample], data: Samples, position: int) -> list[Judgement]:
+    """The predictions and margins to go by: those of all features if they predict as well, else of the chosen ones."""
+    chosen = [Judgement(run.predicted[position], run.margins) for run in runs]
+    every = [run.by_all for run in runs if run.by_all is not None]
+    if len(every) < len(runs):
+        return chosen
+    right = [
+        sum(float(np.mean(judge.predicted == data.y[run.test])) for run, judge in zip(runs, judges, strict=True))
+        for judges in (chosen, every)
+    ]
+    return every if right[1] >= right[0] else chosen
+
+
+def too_far(margins: Floats, codes: Ints) -> Bools:
+    """Which margins are lower than the spread within classes explains, at a false discovery rate of FALSE_SHARE."""
+    below = margins.copy()
+    for code in np.unique(codes):
+        below[codes == code] -= np.median(margins[codes == code])
+    spread = NORMAL * np.median(np.abs(below)) if len(below) else 0.0
+    if spread == 0:  # half of the margins are the same, and there is nothing to compare with
+        return np.zeros(len(below), dtype=bool)
+    return discoveries(norm.cdf(below / spread), FALSE_SHARE)
+
+
+def discoveries(p_values: Floats, level: float) -> Bools:
+    """The hypotheses that Benjamini and Hochberg (1995) reject: the k smallest, p_(k) <= level k / n, k as large as
+    possible."""
+    order = np.argsort(p_values)
+    n = len(p_values)
+    small = np.flatnonzero(p_values[order] <= level * np.arange(1, n + 1) / n)
+    found = np.zeros(n, dtype=bool)
+    found[order[: small[-1] + 1 if len(small) else 0]] = True
+    return found

@@ -1,0 +1,293 @@
+"""From a selection to all that can be said about it: how good, how stable, better than chance, and where it may err."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from dsofs.arrays.types import AnyArray, Ints
+from dsofs.examination import measures
+from dsofs.examination.any_selector import Choice, check_selector, choice_of
+from dsofs.examination.doubtful import suspects
+from dsofs.examination.findings import ClassCount, Feature, Findings
+from dsofs.examination.record import Source, convergence, finite, origin
+from dsofs.examination.resampling import (
+    Progress,
+    Resample,
+    given_folds,
+    random_splits,
+    resample,
+    shuffled_accuracies,
+)
+from dsofs.examination.views import (
+    class_means,
+    class_quantiles,
+    heat_map,
+    mean_image,
+    rounded,
+    sample_view,
+    standardise,
+)
+from dsofs.parameters import DEPRECATED
+from dsofs.statistics.judge import dense
+from dsofs.statistics.samples import Samples
+from dsofs.statistics.splits import Rows
+from dsofs.stopwatch import Stopwatch
+from dsofs.validation import check_categorical, check_X_y
+
+GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
+PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS
+PERMUTATION_SECONDS = 60.0
+# Splits that each shuffled labelling is judged on: the smaller the data, the noisier one split is and the cheaper more.
+PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
+
+
+def examine(
+    X: AnyArray,
+    y: AnyArray,
+    selector: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    sample_names: Sequence[str] | None = None,
+    sample_groups: AnyArray | None = None,
+    image_shape: tuple[int, int] | None = None,
+    image_order: str = "C",
+    ks: Sequence[int] | None = None,
+    n_resamples: int = 20,
+    n_permutations: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    source: Source | None = None,
+    progress: Progress | None = None,
+) -> Findings:
+    """Examine which features a selector chooses from (X, y): how well they predict, how stable they are, and more.
+
+    Everything is measured on samples that neither the selection nor the scaling has seen: ``n_resamples`` times, 60 %
+    of the samples are drawn, class by class, to select features and fit a linear SVM, and the others are predicted.
+
+    Parameters
+    ----------
+    X : array, frame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Classes.
+    selector : selector of this package or of scikit-learn, or a Pipeline of such
+        Fitted on (X, y), or not yet: then a copy of it is. It needs ``fit`` and ``get_support``; the order of features
+        is that of its ``ranking_``, ``scores_``, or the weights of its ``estimator_``. Where there is none of these,
+        accuracy is measured with the features it chooses alone. The other steps of a pipeline must keep every column.
+        Folds given as ``cv`` index all samples: resamples make as many of their own.
+    feature_names, sample_names : sequence of str, default=None
+        None takes the names of the columns of a frame, else ``feature 0``, ...; ``0``, ... for samples.
+    sample_groups : array-like of shape (n_samples,), default=None
+        Samples that belong together (of one patient) are never split between selecting and predicting.
+    image_shape : (rows, columns), default=None
+        If each sample is an image, its shape; ``image_order`` is "C" if X holds it row by row, "F" column by column.
+    ks : sequence of int, default=None
+        Numbers of features to measure accuracy with; None is a grid around the selector's own.
+    n_resamples : int, default=20
+    n_permutations : int or None, default=None
+        How often the labels are shuffled and everything is done again, to see whether the accuracy beats chance. None:
+        49, or 19 if a selection takes long; 0: no test.
+    seed : int, default=0
+        Of the resamples and the shuffling.
+    n_jobs : int or None, default=None
+        Resamples in parallel.
+    source : Source, default=None
+        Name and hash of the data and the command, for the record.
+    progress : callable, default=None
+        Called with (stage, steps done, steps of the stage).
+
+    Returns
+    -------
+    Findings
+        Plain values; :func:`dsofs.report.render` makes a page of them.
+    """
+    source, watch = source or Source(), Stopwatch()
+    check_selector(selector)
+    folds = given_folds(selector)
+    checked = Examination()
+    X, codes, classes = check_X_y(checked, X, y)
+    n_samples, n_features = X.shape
+    names = _names(feature_names, getattr(checked, "feature_names_in_", None), n_features, "feature")
+    samples = _names(sample_names, None, n_samples, "sample")
+    data = Samples(X, codes, _groups(sample_groups, n_samples), classes)
+    _check_counts(n_resamples, n_permutations)
+    _check_image(image_shape, image_order, n_features)
+
+    plain = _for_arrays(selector, checked, n_features)
+    fitted, warned = _fit(selector, plain, data)
+    choice = choice_of(fitted, n_features)
+    chosen, k = choice.order[: choice.n_chosen], choice.n_chosen
+    if not k:
+        raise ValueError("The 'selector' of examine chose no feature: there is nothing to examine.")
+    grid = _grid(k, choice.n_ordered, ks)
+    watch.lap("selecting")
+    splits = random_splits(data, n_resamples, seed)
+    worker = _serial(plain)
+    runs = resample(data, worker, splits, grid, k, n_jobs=n_jobs, progress=progress)
+    watch.lap("resampling")
+    test = None
+    if n_permutations != 0:
+        few = runs[: _permutation_splits(data, splits[0])]
+        n_permutations = _affordable(few, n_jobs) if n_permutations is None else n_permutations
+        shuffled = shuffled_accuracies(
+            data, worker, len(few), k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
+        )
+        test = measures.permutation_test(few, data, grid.index(k), shuffled)
+    watch.lap("shuffling labels")
+
+    columns = dense(X[:, chosen])
+    frequency = measures.frequencies(runs, k, n_features)[chosen]
+    at_k = grid.index(k)
+    return Findings(
+        n_samples=n_samples,
+        n_features=n_features,
+        classes=[ClassCount(str(c), int(n)) for c, n in zip(classes, np.bincount(codes), strict=True)],
+        chosen=_features(fitted, choice, columns, data, names, frequency),
+        accuracy=measures.accuracy_curve(runs, data, grid, k),
+        balanced=measures.balanced_accuracy(runs, data, at_k),
+        stability=measures.stability_curve(runs, grid, k, n_features),
+        permutation=test,
+        confusion=measures.confusion(runs, data, at_k).tolist(),
+        view=sample_view(data, runs[0], k),
+        heat_map=heat_map(columns, data),
+        suspects=suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
+        convergence=convergence(fitted),
+        image=None if image_shape is None else mean_image(X, image_shape, image_order, chosen),
+        warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
+        origin=origin(source, selector, data, splits, seed, watch),
+    )
+
+
+class Examination(BaseEstimator):  # type: ignore[misc]
+    """Whose data are checked."""
+
+
+def _limits(selector: Any, folds: dict[str, int], choice: Choice) -> list[str]:
+    """What the selector does not allow to measure as for others."""
+    found = []
+    for name, number in folds.items():
+        found.append(
+            f"The folds given as {name!r} are folds of all samples: each resample makes {number} of its own, within "
+            "the samples it learns from."
+        )
+    if not choice.n_ordered:
+        found.append(
+            f"{type(selector).__name__} says which features it keeps, but not which of them are better: they stand in "
+            "the order of the columns, and accuracy is measured for its own choice only."
+        )
+    return found
+
+
+def _for_arrays(selector: Any, checked: Any, n_features: int) -> Any:
+    """A selector that knows its categorical features by position, as ``checked`` knows their names."""
+    if getattr(selector, "categorical_features", None) is None:
+        return selector
+    mask = check_categorical(checked, selector.categorical_features, n_features)
+    return clone(selector).set_params(categorical_features=mask)
+
+
+def _serial(selector: Any) -> Any:
+    """A copy that leaves the cores to the resamples."""
+    asked = selector.get_params(deep=False).get("n_jobs") not in (None, DEPRECATED)
+    return clone(selector).set_params(**{"n_jobs": None} if asked else {})
+
+
+def _names(given: Sequence[str] | None, own: AnyArray | None, n: int, kind: str) -> list[str]:
+    """Names given, else those that X came with, else numbers."""
+    if given is None:
+        prefix = f"{kind} " if kind == "feature" else ""
+        return [f"{prefix}{i}" for i in range(n)] if own is None else [str(name) for name in own]
+    if len(given) != n:
+        raise ValueError(f"The '{kind}_names' of examine must hold {n} names. Got {len(given)} instead.")
+    return [str(name) for name in given]
+
+
+def _groups(sample_groups: AnyArray | None, n_samples: int) -> Ints | None:
+    if sample_groups is None:
+        return None
+    labels = np.asarray(sample_groups)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"The 'sample_groups' of examine must hold one label per sample ({n_samples}). Got shape {labels.shape} "
+            "instead."
+        )
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def _check_counts(n_resamples: int, n_permutations: int | None) -> None:
+    if n_resamples < 2:
+        raise ValueError(f"The 'n_resamples' of examine must be at least 2. Got {n_resamples!r} instead.")
+    if n_permutations is not None and n_permutations < 0:
+        raise ValueError(f"The 'n_permutations' of examine must be at least 0 or None. Got {n_permutations!r} instead.")
+
+
+def _check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> None:
+    if shape is not None and (len(shape) != 2 or shape[0] * shape[1] != n_features):
+        raise ValueError(
+            f"The 'image_shape' of examine must be (rows, columns) with {n_features} pixels. Got {shape!r} instead."
+        )
+    if order not in ("C", "F"):
+        raise ValueError(f"The 'image_order' of examine must be 'C' or 'F'. Got {order!r} instead.")
+
+
+def _grid(k: int, n_ordered: int, ks: Sequence[int] | None) -> list[int]:
+    """Numbers of features to measure, k among them; by default up to three times k, and at least to 30.
+
+    As far as the features are in an order.
+    """
+    wanted = [number for number in GRID if number <= max(3 * k, 30)] if ks is None else [int(number) for number in ks]
+    if min(wanted, default=1) < 1:
+        raise ValueError(f"The 'ks' of examine must be at least 1. Got {min(wanted)} instead.")
+    return sorted({k, *(min(number, n_ordered) for number in wanted if n_ordered)})
+
+
+def _fit(selector: Any, plain: Any, data: Samples) -> tuple[Any, list[str]]:
+    """The selector if it is fitted, else a copy of ``plain`` fitted on the data, and the warnings of that."""
+    try:
+        check_is_fitted(selector)
+    except NotFittedError:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fitted = clone(plain).fit(data.X, data.labels)
+        return fitted, [str(warning.message) for warning in caught]
+    return selector, []
+
+
+def _permutation_splits(data: Samples, split: Rows) -> int:
+    work = len(split[0]) * data.X.shape[1] * len(data.classes)
+    return next(splits for splits, limit in PERMUTATION_SPLITS.items() if work <= limit)
+
+
+def _affordable(runs: Sequence[Resample], n_jobs: int | None) -> int:
+    """As many permutations as the time allows, each as much work as these resamples."""
+    most, least = PERMUTATIONS
+    seconds = sum(run.seconds for run in runs) / effective_n_jobs(n_jobs)
+    return most if most * seconds <= PERMUTATION_SECONDS else least
+
+
+def _features(
+    fitted: Any, choice: Choice, columns: np.ndarray, data: Samples, names: list[str], frequency: np.ndarray
+) -> list[Feature]:
+    coef = getattr(fitted, "coef_", None)
+    quantiles = class_quantiles(columns, data)
+    profile = class_means(standardise(columns, columns), data)
+    return [
+        Feature(
+            name=names[index],
+            index=int(index),
+            rank=rank,
+            score=finite(choice.scores[index], 17),
+            has_weight=None if coef is None else bool(np.any(coef[..., index] != 0)),
+            frequency=float(frequency[rank - 1]),
+            quantiles=[rounded(row) for row in quantiles[rank - 1]],
+            profile=rounded(profile[rank - 1]),
+        )
+        for rank, index in enumerate(choice.order[: choice.n_chosen], 1)
+    ]

@@ -1,0 +1,108 @@
+"""What the resamples show: accuracy, stability, confusions, and what shuffled labels reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dsofs.arrays.types import Floats, Ints
+from dsofs.examination.findings import AccuracyCurve, BalancedAccuracy, PermutationTest, StabilityCurve
+from dsofs.examination.relabelling import smallest_p
+from dsofs.examination.resampling import Resample
+from dsofs.statistics.samples import Samples
+from dsofs.statistics.significance import error_by_chance, resampled_error
+from dsofs.statistics.stability import stability
+
+ROUNDING = 1e-12  # accuracies are means of whole numbers: closer than this they are equal
+
+
+def accuracy_curve(runs: Sequence[Resample], data: Samples, ks: list[int], k: int) -> AccuracyCurve:
+    hits = np.array([np.mean(run.predicted == data.y[run.test], axis=1) for run in runs])
+    mean, deviation = hits.mean(axis=0), hits.std(axis=0, ddof=1)
+    error = corrected_error(deviation, runs)
+    by_all = [np.mean(run.by_all.predicted == data.y[run.test]) for run in runs if run.by_all is not None]
+    return AccuracyCurve(
+        ks=ks,
+        mean=mean.tolist(),
+        deviation=deviation.tolist(),
+        standard_error=error.tolist(),
+        k=k,
+        one_se_k=ks[int(np.argmax(mean >= mean.max() - error[mean.argmax()]))],
+        chance=float(np.bincount(data.y).max() / len(data.y)),
+        all_features=float(np.mean(by_all)) if by_all else None,
+    )
+
+
+def corrected_error(deviation: Floats, runs: Sequence[Resample]) -> Floats:
+    """Standard error of the mean of resamples that share samples (Nadeau and Bengio, 2003)."""
+    shared = np.mean([len(run.test) / len(run.train) for run in runs])
+    return resampled_error(deviation, len(runs), float(shared))
+
+
+def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:
+    """Of every feature: the share of the resamples in which it was chosen."""
+    return np.bincount(np.concatenate([run.best(k, k) for run in runs]), minlength=n_features) / len(runs)
+
+
+def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, n_features: int) -> StabilityCurve:
+    found = [stability([run.best(number, k) for run in runs], n_features) for number in ks]
+    index, low, high = ([_known(getattr(each, part)) for each in found] for part in ("index", "low", "high"))
+    return StabilityCurve(ks, index, low, high, k)
+
+
+def _known(value: float) -> float | None:
+    """What JSON can hold: there is no index where all features are chosen."""
+    return None if np.isnan(value) else min(value, 1.0)
+
+
+def confusion(runs: Sequence[Resample], data: Samples, position: int) -> Ints:
+    """True class x predicted class, over the held-out samples of all resamples."""
+    n = len(data.classes)
+    pairs = [data.y[run.test] * n + run.predicted[position] for run in runs]
+    return np.bincount(np.concatenate(pairs), minlength=n * n).reshape(n, n)
+
+
+def balanced_accuracy(runs: Sequence[Resample], data: Samples, position: int) -> BalancedAccuracy | None:
+    """The mean share of right predictions over the t classes that were ever held out; None if t < 2.
+
+    Its standard error is that of resamples that share samples, and at least that of guesses, one for each sample (or
+    group) that was held out.
+    """
+    shares = np.array([_right_shares(run.predicted[position], data.y[run.test], len(data.classes)) for run in runs])
+    table = confusion(runs, data, position)
+    tested = np.flatnonzero(table.sum(axis=1))
+    t = len(tested)
+    if t < 2:
+        return None
+    recall = table.diagonal()[tested] / table[tested].sum(axis=1)
+    by_chance = error_by_chance(_units_held_out(runs, data)[tested])
+    over_resamples = corrected_error(np.nanmean(shares, axis=1).std(ddof=1), runs)
+    return BalancedAccuracy(
+        mean=float(recall.mean()),
+        standard_error=max(float(over_resamples), by_chance),
+        chance=1 / t,
+        n_tested=t,
+        untested=[str(name) for code, name in enumerate(data.classes) if code not in tested],
+    )
+
+
+def _right_shares(predicted: Ints, codes: Ints, n_classes: int) -> Floats:
+    """Of each class; NaN if it was not held out."""
+    held_out = np.bincount(codes, minlength=n_classes)
+    right = np.bincount(codes[predicted == codes], minlength=n_classes)
+    return np.divide(right, held_out, out=np.full(n_classes, np.nan), where=held_out > 0)
+
+
+def _units_held_out(runs: Sequence[Resample], data: Samples) -> Ints:
+    """Of each class: the samples that were ever held out, or the groups of them."""
+    rows = np.unique(np.concatenate([run.test for run in runs]))
+    units = rows if data.groups is None else data.groups[rows]
+    return np.bincount(np.unique(np.stack([data.y[rows], units]), axis=1)[0], minlength=len(data.classes))
+
+
+def permutation_test(runs: Sequence[Resample], data: Samples, position: int, shuffled: list[float]) -> PermutationTest:
+    """How often shuffled labels did as well as the true ones on the same splits."""
+    observed = float(np.mean([np.mean(run.predicted[position] == data.y[run.test]) for run in runs]))
+    as_good = sum(accuracy >= observed - ROUNDING for accuracy in shuffled)
+    return PermutationTest(observed, shuffled, len(runs), as_good, smallest_p(data.y, data.groups))

@@ -1,0 +1,90 @@
+"""Where findings come from: the data, the selector with its certificate, and when and with what they were made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.environment import environment
+from dsofs.examination.findings import Convergence, Origin
+from dsofs.examination.views import rounded
+from dsofs.statistics.judge import model_name
+from dsofs.statistics.samples import Samples
+from dsofs.statistics.splits import Rows
+from dsofs.stopwatch import Stopwatch
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data came from, for the record."""
+
+    name: str = "data"
+    sha256: str | None = None  # of the file; None: of the numbers themselves
+    command: str | None = None
+    warnings: tuple[str, ...] = ()  # of reading and selecting
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def convergence(fitted: Any) -> Convergence | None:
+    """Of methods that keep a history."""
+    history = getattr(fitted, "history_", None)
+    if history is None:
+        return None
+    certified = np.isfinite(fitted.duality_gap_)
+    value = fitted.duality_gap_ if certified else fitted.stationarity_
+    return Convergence(
+        status=fitted.status_,
+        certificate="duality gap" if certified else "stationarity",
+        value=finite(value),
+        n_rows=int(np.count_nonzero(np.any(fitted.coef_ != 0, axis=0))),
+        objective=rounded(history["objective"]),
+        gap=[finite(gap) for gap in history["gap"]],
+        active=[int(rows) for rows in history["active"]],
+    )
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+
+
+def origin(source: Source, selector: Any, data: Samples, splits: Sequence[Rows], seed: int, watch: Stopwatch) -> Origin:
+    parameters = {name: _plain(value) for name, value in selector.get_params(deep=False).items()}
+    sha256 = source.sha256 or data_hash(data)
+    watch.lap("describing")
+    stages = [*source.seconds, *(stage for stage in watch.laps if stage not in source.seconds)]
+    return Origin(
+        data=source.name,
+        sha256=sha256,
+        command=source.command,
+        method=type(selector).__name__,
+        parameters=parameters,
+        seed=seed,
+        n_resamples=len(splits),
+        classifier=model_name(len(splits[0][0])),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=environment(),
+        seconds={stage: source.seconds.get(stage, 0.0) + watch.laps.get(stage, 0.0) for stage in stages},
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON holds it; what it cannot hold, in words."""
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):
+        return value
+    return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") and len(value) > 20 else str(value)
+
+
+def data_hash(data: Samples) -> str:
+    """SHA-256 of the numbers and class codes as they were examined."""
+    digest = hashlib.sha256()
+    X = data.X.tocsr() if sparse.issparse(data.X) else data.X
+    for part in (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    digest.update(np.ascontiguousarray(data.y).data)
+    return digest.hexdigest()

@@ -1,0 +1,161 @@
+"""Experiments that survive: every finished cell is in the results file, and a run goes on where it was stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+from dsofs.datasets import load_dataset
+from dsofs.experiments.cells import ALL_FEATURES, Cell, run_cell
+from dsofs.experiments.forecast import Forecast, RunProgress
+from dsofs.experiments.protocols import CLEAN, Protocol
+from dsofs.experiments.results import Row, append_row, read_rows
+from dsofs.experiments.tuning import settings_of
+from dsofs.files import sole_writer
+from dsofs.methods import METHODS, Method
+from dsofs.statistics.samples import Samples
+from dsofs.statistics.splits import TRAINING
+
+KS = (10, 20, 50, 100)
+
+
+class CellsFailedError(RuntimeError):
+    """Some cells could not be run; all others are in the results file, and these will be tried again.
+
+    Attributes
+    ----------
+    failures : list of str
+        Data set, method and trial of each, and the error.
+    """
+
+    def __init__(self, failures: list[str], n_cells: int) -> None:
+        super().__init__("\n".join([f"{len(failures)} of {n_cells} cells failed:", *failures]))
+        self.failures = failures
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What came of a cell: its rows, or the error."""
+
+    cell: Cell
+    rows: list[Row]
+    error: str | None = None
+
+
+def run(
+    out: str | os.PathLike[str],
+    data: Iterable[str] | Mapping[str, Samples],
+    methods: Mapping[str, Method] = METHODS,
+    *,
+    protocol: Protocol = CLEAN,
+    ks: Iterable[int] = KS,
+    trials: int | None = None,
+    n_jobs: int | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
+) -> list[Row]:
+    """Run every method on every data set in every trial, for all numbers of features.
+
+    Cells that ``out`` already holds are not run again, so an interrupted run is continued by the same call.
+
+    Parameters
+    ----------
+    out : path
+        The results file, one JSON object per line. Rows of other runs may be in it.
+    data : names of data sets, or mapping of name -> Samples
+    methods : mapping of name -> Method, default=METHODS
+        ``REFERENCE`` of :mod:`dsofs.experiments.cells` is the one without selection; its rows have k = None.
+    protocol : Protocol, default=CLEAN
+    ks : numbers of features, default=(10, 20, 50, 100)
+        Those above the number of features of a data set are left out there.
+    trials : int or None, default=None
+        None is the protocol's own number.
+    n_jobs : int or None, default=None
+        Cells in parallel, as joblib understands it: ``with joblib.parallel_config("dask")`` runs them on a cluster.
+    data_dir : path, default=None
+        As for ``load_dataset``.
+    progress : callable, default=None
+        Called at the start and after every cell with a ``RunProgress``: the cells done and the seconds left.
+
+    Returns
+    -------
+    list of Row
+        The rows of this experiment, those found in ``out`` and those added, by trial, data, method and k.
+    """
+    tables = _load(data, data_dir, protocol)
+    methods = {name: replace(method, grid=protocol.grids.get(name, method.grid)) for name, method in methods.items()}
+    cells = list(_cells(tables, methods, sorted(set(ks)), protocol.trials if trials is None else trials))
+    Path(out).parent.mkdir(parents=True, exist_ok=True)
+    with sole_writer(out):
+        found = {row.key: row for row in read_rows(out) if row.parameters.get("protocol") == protocol.name}
+        pending = [cell for cell in cells if any(cell.row(protocol, k).key not in found for k in cell.ks)]
+        forecast = Forecast(_work(tables, methods, protocol))
+        forecast.learn(found.values())
+        jobs = (delayed(_attempt)(cell, protocol, methods[cell.method], tables[cell.data]) for cell in pending)
+        failures, left = [], set(pending)
+        report = progress or _ignore
+        report(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
+        for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            _keep(outcome.rows, out, found)
+            failures += [outcome.error] if outcome.error else []
+            left.discard(outcome.cell)
+            forecast.learn(outcome.rows)
+            report(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
+    if failures:
+        raise CellsFailedError(failures, len(cells))
+    return [found[cell.row(protocol, k).key] for cell in cells for k in cell.ks]
+
+
+def _ignore(progress: RunProgress) -> None:
+    """Nobody watches."""
+
+
+def _keep(rows: Iterable[Row], out: str | os.PathLike[str], found: dict[Any, Row]) -> None:
+    """Append what the file does not hold: a kill can come between the rows of a cell."""
+    for row in rows:
+        if row.key not in found:
+            append_row(out, row)
+            found[row.key] = row
+
+
+def _load(
+    data: Iterable[str] | Mapping[str, Samples], data_dir: str | os.PathLike[str] | None, protocol: Protocol
+) -> dict[str, Samples]:
+    """All data before anything is run, so that what is missing is said at once."""
+    if not isinstance(data, Mapping):
+        bunches = {name: load_dataset(name, data_dir=data_dir) for name in data}
+        data = {name: Samples(bunch.X, bunch.y) for name, bunch in bunches.items()}
+    return {name: protocol.prepare(samples) for name, samples in data.items()}
+
+
+def _cells(tables: Mapping[str, Samples], methods: Iterable[str], ks: Sequence[int], trials: int) -> Iterator[Cell]:
+    """Trial by trial, so that after the first the time that the others take is known."""
+    for trial, (name, samples), method in product(range(trials), tables.items(), methods):
+        possible = tuple(k for k in ks if k <= samples.X.shape[1])
+        yield Cell(name, method, trial, (None,) if method == ALL_FEATURES else possible)
+
+
+def _work(
+    tables: Mapping[str, Samples], methods: Mapping[str, Method], protocol: Protocol
+) -> dict[tuple[str, str], float]:
+    """(data, method) -> the numbers in X times the selections that a cell makes of them."""
+    work = {}
+    for (data, samples), (name, method) in product(tables.items(), methods.items()):
+        n_folds = protocol.n_folds(int(TRAINING * len(samples))) if protocol.tuned else 0
+        work[data, name] = float(samples.X.size * (1 + n_folds * len(settings_of(method))))
+    return work
+
+
+def _attempt(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> _Outcome:
+    """An error in one cell must not end the others."""
+    try:
+        return _Outcome(cell, run_cell(cell, protocol, method, samples))
+    except Exception as error:
+        where = f"{cell.data}, {cell.method}, trial {cell.trial}"
+        return _Outcome(cell, [], f"{where}: {type(error).__name__}: {error}")

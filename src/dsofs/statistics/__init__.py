@@ -1,0 +1,9 @@
+"""What experiments and examinations share: samples and their splits, the judge of a selection, and tests."""
+
+from __future__ import annotations
+
+from dsofs.statistics.samples import Samples, Split
+from dsofs.statistics.significance import compare_with_first, mean_ranks
+from dsofs.statistics.stability import stability
+
+__all__ = ["Samples", "Split", "compare_with_first", "mean_ranks", "stability"]

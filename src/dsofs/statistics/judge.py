@@ -1,0 +1,93 @@
+"""The judge of a selection: a linear SVM on the chosen features, by which samples that it has not seen are predicted.
+
+Experiments tune its C and give it samples that are scaled already; an examination takes C = 1, scales by itself, asks
+how clearly samples are predicted, and has a discriminant analysis in its place where there are many samples.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.statistics.metrics import scores
+from dsofs.statistics.samples import Split
+
+SVM_SAMPLES = 5_000  # the work of a kernel SVM grows with the square of the samples
+
+
+def linear_svm(C: float = 1.0, max_iter: int = -1) -> SVC:
+    """Decides between two classes at a time."""
+    return SVC(kernel="linear", C=C, max_iter=max_iter, decision_function_shape="ovo")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Scores on the test samples, the seconds of training and prediction, and whether LIBSVM was cut short."""
+
+    scores: dict[str, float]
+    seconds: float
+    capped: bool
+
+
+def judge(split: Split, features: Ints, C: float, max_iter: int) -> Verdict:
+    """Train on the given features of the training samples, which are scaled, and predict the others."""
+    clock = time.perf_counter()
+    # A precomputed kernel, shared by all C, was measured: it saves less than it takes memory.
+    svm = linear_svm(C, max_iter)
+    svm.fit(np.ascontiguousarray(split.training.X[:, features]), split.training.y)
+    predicted = svm.predict(np.ascontiguousarray(split.test.X[:, features]))
+    return Verdict(scores(split.test.y, predicted), time.perf_counter() - clock, bool(svm.fit_status_))
+
+
+def model_name(n_train: int) -> str:
+    return "linear SVM (C = 1)" if n_train <= SVM_SAMPLES else "linear discriminant analysis with shrinkage"
+
+
+def dense(X: AnyArray) -> Floats:
+    """A few columns of X as a plain array."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+class LinearModel:
+    """An SVM, or a discriminant analysis of many samples, on standardised features, fitted to class codes."""
+
+    def __init__(self, X: AnyArray, codes: Ints) -> None:
+        self._pairwise = len(codes) <= SVM_SAMPLES
+        if not X.shape[1]:
+            model: Any = DummyClassifier()  # without a feature, the largest class is the best guess
+        elif self._pairwise:
+            model = linear_svm()
+        else:
+            X, model = dense(X), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+        scaler = [StandardScaler(with_mean=not sparse.issparse(X))] if X.shape[1] else []
+        self._model = make_pipeline(*scaler, model).fit(X, codes)
+
+    def predict(self, X: AnyArray) -> Ints:
+        """Class codes."""
+        return np.asarray(self._model.predict(X if self._pairwise else dense(X)), dtype=np.intp)
+
+    def margins(self, X: AnyArray, codes: Ints) -> Floats:
+        """The decision value of each sample's own class against the nearest other one; NaN for classes not learnt."""
+        classes = self._model.classes_
+        if not X.shape[1]:
+            return np.full(X.shape[0], np.nan)
+        first, second = np.triu_indices(len(classes), 1)
+        values = self._model.decision_function(X if self._pairwise else dense(X))
+        if values.ndim == 1:
+            pairs = -values[:, None]  # of two classes, positive values are for the second
+        else:
+            pairs = values if self._pairwise else values[:, first] - values[:, second]
+        own = codes[:, None]
+        signed = np.where(own == classes[first], pairs, np.where(own == classes[second], -pairs, np.inf))
+        nearest = signed.min(axis=1)
+        return np.where(np.isinf(nearest), np.nan, nearest)

@@ -1,0 +1,68 @@
+"""The samples that something is measured on, and those of one split of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from dsofs.arrays.types import AnyArray, Ints
+
+
+@dataclass(frozen=True)
+class Samples:
+    """X, y and, where several samples belong together (one patient, one speaker), the group of each.
+
+    Where y holds codes, 0, 1, ..., of classes that are called otherwise, ``names`` are the names of the classes.
+    """
+
+    X: AnyArray
+    y: Ints
+    groups: Ints | None = None
+    names: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The class of each sample as its user calls it."""
+        return self.y if self.names is None else self.names[self.y]
+
+    @property
+    def classes(self) -> np.ndarray:
+        return np.unique(self.y) if self.names is None else self.names
+
+    def take(self, indices: Ints) -> Samples:
+        groups = None if self.groups is None else self.groups[indices]
+        return replace(self, X=self.X[indices], y=self.y[indices], groups=groups)
+
+    def without_features(self) -> Samples:
+        """What splits depend on: taking some of these samples copies nothing large."""
+        return replace(self, X=np.empty((len(self), 0)))
+
+    def split(self, training: Ints, test: Ints) -> Split:
+        return Split(self.take(training), self.take(test))
+
+    def scaled(self) -> Samples:
+        """Every feature with mean 0 and standard deviation 1 over all samples, those of the test among them."""
+        return replace(self, X=StandardScaler().fit_transform(self.X))
+
+
+@dataclass(frozen=True)
+class Split:
+    """Samples to learn from and samples to test on."""
+
+    training: Samples
+    test: Samples
+
+    def scaled(self) -> Split:
+        """Both scaled with what the training samples alone tell."""
+        scaler = StandardScaler().fit(self.training.X)
+        return Split(*(replace(part, X=scaler.transform(part.X)) for part in (self.training, self.test)))
+
+    @property
+    def teaches(self) -> bool:
+        """Whether there are at least two classes to learn to tell apart."""
+        return len(np.unique(self.training.y)) > 1

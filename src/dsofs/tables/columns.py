@@ -1,0 +1,114 @@
+"""The columns of a file: what they are called, which one is meant, what one holds."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from difflib import get_close_matches
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.tables.readers import Frame, Note
+from dsofs.tables.readers.numbers import number
+from dsofs.tables.wording import SHOWN, listed, stand
+
+# As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
+NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
+
+
+def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
+    """A name for each column; the second ``a`` is called ``a.1``, and so on."""
+    if frame.names is None:
+        return [f"feature_{index}" for index in range(frame.n_columns)], []
+    taken = Counter(name for name in frame.names if name)
+    repeated = [name for name, count in taken.items() if count > 1]
+    names, seen = [], set()
+    for index, name in enumerate(frame.names):
+        name = unique = name or f"column_{index}"
+        suffix = 0
+        while unique in seen or (suffix and unique in taken):
+            suffix += 1
+            unique = f"{name}.{suffix}"
+        seen.add(unique)
+        names.append(unique)
+    if not repeated:
+        return names, []
+    second = repr(f"{repeated[0]}.1")
+    text = f"{listed(repeated)} {stand(repeated)} in the header more than once: the second is called {second}"
+    return names, [Note("duplicate names", text)]
+
+
+def find_column(frame: Frame, wanted: str | int, option: str) -> int:
+    """Which column is meant by a name, of the file or given here, or, where none has that name, a position."""
+    matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]
+    if len(matching) > 1:
+        raise ValueError(
+            f"{len(matching)} columns are called {wanted!r}, so {option!r} is ambiguous: give its position, one of "
+            f"{matching[:SHOWN]}."
+        )
+    if matching:
+        return matching[0]
+    names = unique_names(frame)[0]
+    if wanted in names:
+        return names.index(str(wanted))
+    position = _position(wanted)
+    if position is not None and -frame.n_columns <= position < frame.n_columns:
+        return position % frame.n_columns
+    raise ValueError(_no_such_column(frame, wanted, option))
+
+
+def _position(wanted: str | int) -> int | None:
+    try:
+        return int(wanted)
+    except ValueError:
+        return None
+
+
+def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
+    known = [*frame.labels, *(frame.names or ())]
+    if frame.n_columns == 1:
+        known_text = "only one was found: put commas, tabs, semicolons, | or blanks between the columns"
+    elif not known:
+        known_text = f"the file names no columns: give a position from 0 to {frame.n_columns - 1}"
+    else:
+        close = get_close_matches(str(wanted), known, n=1)
+        guess = f"did you mean {close[0]!r}? " if close else ""
+        known_text = f"{guess}there are {len(known)}: {listed(known)}"
+    return f"There is no column {wanted!r} for {option!r}; {known_text}."
+
+
+def values_of(frame: Frame, index: int) -> np.ndarray:
+    """The values of a column of the file."""
+    if index in frame.text:
+        return frame.text[index]
+    column = frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]
+    return np.ravel(column.toarray() if sparse.issparse(column) else column)
+
+
+def as_written(frame: Frame, index: int) -> np.ndarray:
+    """The values of a column that tells samples or classes apart: 01 and 1 are two of them."""
+    return frame.exact[index] if index in frame.exact else values_of(frame, index)
+
+
+def is_nameless(frame: Frame, index: int) -> bool:
+    """Whether the header leaves out the name of a column, as of one of row names."""
+    return frame.names is not None and frame.names[index] in ("", "Unnamed: 0")
+
+
+def refuse_missing(values: np.ndarray, what: str) -> None:
+    missing = np.flatnonzero(values == "" if values.dtype.kind in "OU" else np.isnan(values.astype(np.float64)))
+    if len(missing):
+        raise ValueError(
+            f"{what} is missing in {len(missing)} samples, first in sample {missing[0] + 1}: give it, or leave them "
+            "out."
+        )
+
+
+def numbers_among(values: np.ndarray) -> int:
+    """How many different texts are numbers, also with a comma in them."""
+    return sum(is_number(value) for value in np.unique(values) if value)
+
+
+def is_number(text: str) -> bool:
+    return number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None

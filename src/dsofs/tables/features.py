@@ -1,0 +1,150 @@
+"""The features: columns of numbers as they are, columns of categories one-hot, gaps filled or refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.arrays.types import AnyArray, Ints
+from dsofs.tables.columns import NUMBER_WITH_COMMA, is_nameless, numbers_among, values_of
+from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
+from dsofs.tables.imputing import count_missing, impute_numbers, impute_text
+from dsofs.tables.readers import Frame, Note
+from dsofs.tables.readers.numbers import number
+from dsofs.tables.table import TableFeature
+from dsofs.tables.wording import SHOWN, listed, stand
+
+
+@dataclass(frozen=True)
+class FeatureBlock:
+    """Some columns of X: their numbers and what they are."""
+
+    values: AnyArray
+    features: list[TableFeature]
+
+
+def find_blocks(
+    frame: Frame, names: list[str], aside: set[int], kept: set[int], impute: str
+) -> tuple[list[FeatureBlock], list[Note]]:
+    """The columns that are features: numbers in one block, a block for each column of categories.
+
+    Those that are ``kept`` are features whatever they look like, those ``aside`` are none.
+    """
+    notes: list[Note] = []
+    numeric = _numeric_features(frame, names, aside, kept, notes, impute)
+    text = {
+        index: values
+        for index, values in frame.text.items()
+        if index not in aside and _is_category(values, names[index], notes, index in kept)
+    }
+    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, numeric))
+    gaps = {names[index]: int(count) for index, count in zip(numeric, missing, strict=True) if count}
+    gaps |= {names[index]: int(np.sum(values == "")) for index, values in text.items() if (values == "").any()}
+    if gaps and impute == "none":
+        where = ", ".join(f"{name!r} {count}" for name, count in list(gaps.items())[:SHOWN])
+        raise ValueError(
+            f"{sum(gaps.values())} values are missing in {len(gaps)} columns ({where}{', ...' * (len(gaps) > SHOWN)}): "
+            "fill them (--impute median, most-frequent or knn), or leave those columns out (--drop)."
+        )
+    if gaps and impute != "keep":
+        filled = f"{sum(gaps.values())} missing values in {len(gaps)} columns ({listed(gaps)}) were filled: {impute}"
+        notes.append(Note("imputed", filled))
+    values = frame.numbers if len(numeric) == frame.numbers.shape[1] else _columns(frame, numeric)
+    values, fills = impute_numbers(values, impute) if missing.any() else (values, [None] * len(numeric))
+    blocks = [
+        FeatureBlock(
+            values, [TableFeature(names[i], names[i], int(i), fill=f) for i, f in zip(numeric, fills, strict=True)]
+        )
+    ]
+    categories = [_one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
+    if categories:
+        notes.append(_encoded(categories))
+    return [*blocks, *categories], notes
+
+
+def _columns(frame: Frame, wanted: Ints) -> AnyArray:
+    return frame.numbers[:, np.searchsorted(frame.numeric, wanted)]
+
+
+def _numeric_features(
+    frame: Frame, names: list[str], aside: set[int], kept: set[int], notes: list[Note], impute: str
+) -> Ints:
+    """Columns of numbers, less identifiers, those that only count the rows and those that hold nothing."""
+    found = np.array([index for index in frame.numeric if index not in aside], dtype=np.intp)
+    nameless = [index for index in found if is_nameless(frame, index)]
+    counting = [index for index in nameless if index not in kept and counts_rows(values_of(frame, index))]
+    if counting:
+        text = f"{listed(names[i] for i in counting)} only counts the rows and was left out"
+        notes.append(Note("row numbers", text))
+    missing = count_missing(frame.numbers, np.searchsorted(frame.numeric, found))
+    droppable = found if impute not in ("none", "keep") else np.array(nameless, dtype=np.intp)
+    empty = [index for index in found[missing == frame.n_samples] if index in droppable]
+    if empty:
+        notes.append(Note("empty columns", f"{listed(names[i] for i in empty)} {stand(empty)} empty: left out"))
+    suspected = {index for index in found if is_named_like_id(names[index])} | set(columns_in_row_order(frame, found))
+    identifying = {
+        index: note
+        for index in sorted(suspected - kept - {*counting, *empty})
+        if (note := no_feature(names[index], values_of(frame, index))) is not None
+    }
+    notes += identifying.values()
+    return np.setdiff1d(found, [*counting, *empty, *identifying])
+
+
+def _is_category(values: np.ndarray, name: str, notes: list[Note], kept: bool) -> bool:
+    """Whether a column of text holds categories; refuses numbers with commas, and numbers mixed with text."""
+    _refuse_commas(values, name)
+    if not kept and (note := no_feature(name, values)) is not None:
+        notes.append(note)
+        return False
+    _refuse_mixed(values, name)
+    return True
+
+
+def _encoded(blocks: list[FeatureBlock]) -> Note:
+    """What became of columns of text: the page and the summary say so."""
+    found = [f"{block.features[0].column!r} ({len(block.features)} categories)" for block in blocks]
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    verb = "is text and was" if len(found) == 1 else "are text and were"
+    text = f"{', '.join(found[:SHOWN])}{more} {verb} encoded, a column of zeros and ones for each category"
+    return Note("categories", f"{text}; those of one column are one group")
+
+
+def _refuse_commas(values: np.ndarray, name: str) -> None:
+    comma = next((str(value) for value in np.unique(values) if NUMBER_WITH_COMMA.fullmatch(value)), None)
+    if comma is not None:
+        raise ValueError(
+            f"Column {name!r} holds {comma!r}, a decimal comma or one between thousands: write numbers with a point "
+            "and nothing between thousands, or leave it out (--drop)."
+        )
+
+
+def _refuse_mixed(values: np.ndarray, name: str) -> None:
+    if not numbers_among(values):
+        return
+    words = [str(value) for value in np.unique(values[values != ""]) if number(value.encode()) is None]
+    if words:
+        sample = int(np.flatnonzero(values == words[0])[0]) + 1
+        raise ValueError(
+            f"Column {name!r} mixes numbers and text ({words[0]!r} in sample {sample}): correct it, or leave it "
+            "out (--drop)."
+        )
+
+
+def _one_hot(name: str, index: int, values: np.ndarray, fill: str | None) -> FeatureBlock:
+    categories = [category for category in np.unique(values) if category]
+    features = [TableFeature(f"{name}={category}", name, index, str(category), fill) for category in categories]
+    return FeatureBlock((values[:, None] == np.array(categories, dtype=str)).astype(np.float64), features)
+
+
+def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
+    """All blocks side by side, in the order of the columns in the file."""
+    if len(blocks) == 1:
+        return blocks[0].values, blocks[0].features
+    features = [feature for block in blocks for feature in block.features]
+    order = np.argsort([feature.position for feature in features], kind="stable")
+    parts = [block.values for block in blocks]
+    X = sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
+    return X[:, order], [features[index] for index in order]

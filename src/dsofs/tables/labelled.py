@@ -1,0 +1,107 @@
+"""A user's file as samples, features and classes; what is odd about it is noted, what cannot be used is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from dsofs.files import readable
+from dsofs.tables.columns import find_column, unique_names, values_of
+from dsofs.tables.features import find_blocks, joined
+from dsofs.tables.fingerprint import hash_of
+from dsofs.tables.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
+from dsofs.tables.label import clean_label, find_label
+from dsofs.tables.readers import Note, read_frame
+from dsofs.tables.suspicions import suspicious
+from dsofs.tables.table import LabelledTable
+
+__all__ = ["LabelledTable", "find_column", "read_labelled", "unique_names", "values_of"]
+
+
+def read_labelled(
+    path: str | os.PathLike[str],
+    target: str | int | None = None,
+    *,
+    target_file: str | os.PathLike[str] | None = None,
+    drop: Sequence[str | int] = (),
+    keep: Sequence[str | int] = (),
+    feature_groups: str | os.PathLike[str] | None = None,
+    sample_groups: str | int | None = None,
+    impute: str = "none",
+) -> LabelledTable:
+    """Read a table of samples and their classes from a file of any known format.
+
+    Parameters
+    ----------
+    path : path
+        The file; its content tells the format.
+    target : str, int or None, default=None
+        Which column holds the label: its name, or else its position (negative from the end). None where the file, or
+        ``target_file``, holds just one.
+    target_file : path or None, default=None
+        Another file with the labels. They are joined with the samples by sample ID where both files have one, and
+        otherwise taken in the order of the samples.
+    drop : sequence of str or int, default=()
+        Columns to leave out.
+    keep : sequence of str or int, default=()
+        Columns that are features though they look like an identifier or a date, which are left out otherwise.
+    feature_groups : path or None, default=None
+        A text file of lines ``feature, group``.
+    sample_groups : str, int or None, default=None
+        A column that tells which samples belong together (a patient, a batch). It is no feature.
+    impute : {"none", "median", "most-frequent", "knn", "keep"}, default="none"
+        How missing values are filled; they are refused with "none", and left as NaN with "keep".
+
+    Returns
+    -------
+    LabelledTable
+
+    Raises
+    ------
+    ValueError
+        In one sentence, what is wrong and what to do.
+    """
+    path = Path(path)
+    frame, file = read_frame(path), readable(path.name)
+    names, renamed = unique_names(frame)
+    label = find_label(frame, file, target, target_file)
+    y, label_notes = clean_label(label.values, label.name)
+    groups, groups_position = groups_of_samples(frame, sample_groups)
+    refuse_groups_of_classes(groups, y, sample_groups)
+    kept = {find_column(frame, column, "keep") for column in keep}
+    left_out = {find_column(frame, column, "drop") for column in drop}
+    aside = left_out | {index for index in (label.position, groups_position) if index is not None}
+    ids, id_notes = label.ids, []
+    if ids is not None and ids.column is not None and ids.column not in aside | kept:
+        aside.add(ids.column)
+        id_notes = [Note("identifier", f"{ids.title} names the samples and is no feature")]
+    blocks, block_notes = find_blocks(frame, names, aside, kept, impute)
+    X, features = joined(blocks)
+    if not features:
+        raise ValueError(f"No column of {path.name!r} is left to select from.")
+    return LabelledTable(
+        X=X,
+        y=y,
+        features=tuple(features),
+        target=label.name,
+        target_position=label.position,
+        n_columns=frame.n_columns,
+        named=frame.names is not None,
+        feature_groups=groups_of_features(features, feature_groups),
+        sample_groups=groups,
+        sample_names=None if ids is None else tuple(map(str, ids.values)),
+        sample_column=None if ids is None else ids.name,
+        notes=(
+            *frame.notes,
+            *renamed,
+            *label.notes,
+            *label_notes,
+            *id_notes,
+            *block_notes,
+            *suspicious(X, y, features, label.name),
+        ),
+        file=file,
+        format=frame.format,
+        sha256=hash_of(path),
+    )

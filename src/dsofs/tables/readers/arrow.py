@@ -1,0 +1,78 @@
+"""Parquet and Feather, read with pyarrow. Needs the extra ``readers``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.memory import DOUBLE
+from dsofs.files import DamagedFileError
+from dsofs.optional import require
+from dsofs.tables.readers.arrow_sizes import unpacked_bytes
+from dsofs.tables.readers.damage import told_as_damage
+from dsofs.tables.readers.frame import Column, Frame, column_frame
+from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.numbers import LARGEST_EXACT, exact_texts, numbers_or_text
+from dsofs.tables.readers.source import InputFile
+
+ARROW = b"ARROW1"
+CURE = "copy or write it again"
+
+
+def read_parquet(source: InputFile) -> Frame:
+    pyarrow = require("pyarrow", "readers")
+    parquet = require("pyarrow.parquet", "readers")
+    # With the schema of pandas left aside: it could ask for other types than the columns have.
+    with told_as_damage(CURE), parquet.ParquetFile(source.path) as file:
+        metadata = file.metadata
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+        refuse_bomb(source.size, sum(group.total_byte_size for group in groups), "write it without compression.")
+        refuse_too_big(DOUBLE * metadata.num_rows * metadata.num_columns)
+        return table_frame(pyarrow, "Parquet", file.read())
+
+
+def read_feather(source: InputFile) -> Frame:
+    pyarrow = require("pyarrow", "readers")
+    feather = require("pyarrow.feather", "readers")
+    # Mapped into memory, a part cannot declare itself larger than the file and have that much memory set aside.
+    with told_as_damage(CURE), pyarrow.memory_map(os.fspath(source.path)) as file:
+        if source.head.startswith(ARROW):  # the first version of Feather does not pack
+            unpacked = unpacked_bytes(pyarrow, file)
+            refuse_bomb(source.size, unpacked, "write it with compression='uncompressed'.")
+            refuse_too_big(unpacked)
+        return table_frame(pyarrow, "Feather", feather.read_table(file))
+
+
+def table_frame(pyarrow: Any, format: str, table: Any) -> Frame:
+    table.validate(full=True)  # pyarrow trusts the offsets of texts and the codes of categories
+    names = [str(name) for name in table.column_names]
+    return column_frame(
+        format, names, [_column(pyarrow, name, column) for name, column in zip(names, table.columns, strict=True)]
+    )
+
+
+def _column(pyarrow: Any, name: str, column: Any) -> Column:
+    """Numbers with NaN for what is missing, or text with an empty one."""
+    kind, types = column.type, pyarrow.types
+    declared_categories = types.is_dictionary(kind)
+    if declared_categories:
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+        plain = column.cast("int8") if types.is_boolean(kind) else column
+        values = np.asarray(plain.cast("float64", safe=False).to_numpy(), dtype=np.float64)
+        is_exact = not types.is_integer(kind) or (np.abs(values[~np.isnan(values)]) < LARGEST_EXACT).all()
+        return values, None if is_exact else exact_texts(_texts(column))
+    if types.is_nested(kind) or types.is_binary(kind):
+        raise DamagedFileError(f"column {name!r} holds {kind} values: leave it out when you write the file")
+    if types.is_null(kind):
+        return np.full(len(column), np.nan), None
+    texts = _texts(column)
+    if declared_categories:
+        return np.array(texts, dtype=str), None
+    return numbers_or_text(texts), exact_texts(texts)
+
+
+def _texts(column: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]

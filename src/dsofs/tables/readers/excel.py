@@ -1,0 +1,58 @@
+"""Excel workbooks (.xlsx), the first sheet. Needs the extra ``readers``."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.memory import DOUBLE
+from dsofs.files import DamagedFileError
+from dsofs.optional import require
+from dsofs.tables.readers.damage import told_as_damage
+from dsofs.tables.readers.frame import Column, Frame, Note, column_frame
+from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.numbers import exact_texts, numbers_or_text
+from dsofs.tables.readers.source import InputFile
+
+
+def read(source: InputFile) -> Frame:
+    openpyxl = require("openpyxl", "readers")
+    with told_as_damage("save it again", "it is cut short or no workbook"):
+        with zipfile.ZipFile(source.path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        refuse_bomb(source.size, unpacked, "save it as CSV.")
+        with source.open() as file:  # by its name openpyxl would refuse what is not called .xlsx
+            # Formulas give the values they were saved with; nothing is calculated.
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheets = book.sheetnames
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # a declared size can be wrong, or a bomb
+            rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+    return replace(_frame(rows), notes=_sheet_notes(sheets))
+
+
+def _frame(rows: list[tuple[Any, ...]]) -> Frame:
+    if len(rows) < 2:
+        raise DamagedFileError("its first sheet needs a header and at least one row of data below it")
+    width = max(map(len, rows))
+    refuse_too_big(DOUBLE * width * len(rows))  # one cell far to the right makes all rows as long
+    padded = [(*row, *[None] * (width - len(row))) for row in rows]
+    names = ["" if name is None else str(name).strip() for name in padded[0]]
+    return column_frame("Excel", names, [_column(list(column)) for column in zip(*padded[1:], strict=True)])
+
+
+def _column(cells: list[Any]) -> Column:
+    """A column of numbers, if every cell is a number, one stored as text, or missing; else of text."""
+    if all(cell is None or isinstance(cell, int | float) for cell in cells):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    return numbers_or_text(texts), exact_texts(texts)
+
+
+def _sheet_notes(sheets: list[str]) -> tuple[Note, ...]:
+    if len(sheets) == 1:
+        return ()
+    return (Note("sheets", f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read"),)

@@ -1,0 +1,277 @@
+"""A selection to keep: which columns, in what order, found how and on what data. Plain JSON, nothing to run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dsofs.arrays.types import Floats
+from dsofs.environment import environment
+from dsofs.files import write_whole
+from dsofs.tables.labelled import LabelledTable, unique_names, values_of
+from dsofs.tables.readers import Frame, read_frame
+from dsofs.tables.readers.numbers import number
+from dsofs.tables.wording import listed
+from dsofs.parameters import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, real
+
+SCHEMA = "dsofs selection"
+SCHEMA_VERSION = 2  # 2: features name their group
+TRUTHS = {"true": 1.0, "false": 0.0}  # text in some formats, numbers in others
+
+
+@dataclass(frozen=True)
+class SelectedFeature:
+    """One feature of a selection: where it is found in a file, and what the method found."""
+
+    rank: int
+    name: str
+    index: int  # in X
+    score: float
+    column: str  # of the file
+    position: int  # of that column
+    category: str | None = None  # of a one-hot column
+    group: str | None = None  # of the features that were selected together
+    fill: float | str | None = None  # for missing values
+    coefficients: list[float] | None = None  # one per class, or one in all for two classes
+    frequency: float | None = None  # how often it was chosen over resamples
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selected features, and all that is needed to take them from another file.
+
+    Examples
+    --------
+    ``Selection.load("selection.json").apply("other.csv")`` is the matrix of the selected columns.
+    """
+
+    features: list[SelectedFeature]
+    method: str
+    parameters: dict[str, Any]
+    classes: list[str | int]
+    intercept: list[float] | None
+    target: str
+    target_position: int | None
+    n_columns: int
+    named: bool
+    data: dict[str, Any]  # file, format, sha256, n_samples, n_features, sample_column (None if none has their IDs)
+    versions: dict[str, str] = field(default_factory=environment)
+
+    @property
+    def names(self) -> list[str]:
+        return [feature.name for feature in self.features]
+
+    @property
+    def indices(self) -> list[int]:
+        return [feature.index for feature in self.features]
+
+    @classmethod
+    def of(cls, table: LabelledTable, selector: Any, method: str, parameters: Mapping[str, Any]) -> Selection:
+        """What a fitted selector selected from the table."""
+        chosen = np.flatnonzero(selector.get_support())
+        chosen = chosen[np.argsort(selector.ranking_[chosen])]
+        coef, intercept = getattr(selector, "coef_", None), getattr(selector, "intercept_", None)
+        groups = table.shared_groups
+        return cls(
+            features=[
+                SelectedFeature(
+                    rank=rank,
+                    index=int(index),
+                    score=float(selector.scores_[index]),
+                    coefficients=None if coef is None else np.atleast_2d(coef)[:, index].tolist(),
+                    group=groups[index],
+                    **asdict(table.features[index]),
+                )
+                for rank, index in enumerate(chosen, 1)
+            ],
+            method=method,
+            parameters=dict(parameters),
+            classes=np.unique(table.y).tolist(),
+            intercept=None if intercept is None else np.ravel(intercept).tolist(),
+            target=table.target,
+            target_position=table.target_position,
+            n_columns=table.n_columns,
+            named=table.named,
+            data={
+                "file": table.file,
+                "format": table.format,
+                "sha256": table.sha256,
+                "n_samples": int(table.X.shape[0]),
+                "n_features": int(table.X.shape[1]),
+                "sample_column": table.sample_column,
+            },
+        )
+
+    def with_frequencies(self, frequencies: Sequence[float]) -> Selection:
+        """The same, with how often each feature was chosen over resamples."""
+        pairs = zip(self.features, frequencies, strict=True)
+        return replace(self, features=[replace(feature, frequency=share) for feature, share in pairs])
+
+    def to_json(self) -> str:
+        content = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **asdict(self)}
+        return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        write_whole(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Selection:
+        """Read a selection; a ValueError says what does not fit the schema."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+            return _selection(content)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{str(path)!r} is no selection of dsofs: {error}") from error
+
+    def apply(self, data: str | os.PathLike[str] | Frame) -> Floats:
+        """The selected columns of another file, in the order of their rank."""
+        frame = data if isinstance(data, Frame) else read_frame(data)
+        places = self._places(frame)
+        X = np.zeros((frame.n_samples, len(self.features)))
+        for column, (feature, place) in enumerate(zip(self.features, places, strict=True)):
+            if place is not None:
+                X[:, column] = _column(frame, place, feature)
+        return X
+
+    def _places(self, frame: Frame) -> list[int | None]:
+        """Where each feature lies in the file: by name, or by position where one of the two has no names."""
+        if self.named and frame.names is not None:
+            where = {name: index for index, name in enumerate(unique_names(frame)[0])}
+            absent = dict.fromkeys(feature.column for feature in self.features if feature.column not in where)
+            missing = [column for column in absent if not _is_zeros(frame, column)]
+            if missing:
+                raise ValueError(f"The file lacks {len(missing)} of the selected columns: {listed(missing)}.")
+            return [where.get(feature.column) for feature in self.features]
+        return [self._shifted(feature.position, frame.n_columns) for feature in self.features]
+
+    def _shifted(self, position: int, n_columns: int) -> int:
+        """The position in a file that may lack the label."""
+        if n_columns == self.n_columns:
+            return position
+        if self.target_position is not None and n_columns == self.n_columns - 1:
+            return position - (position > self.target_position)
+        raise ValueError(
+            f"Columns cannot be told by position: the file has {n_columns}, and the selection was made on "
+            f"{self.n_columns}. Give a file with names, or with the same columns."
+        )
+
+
+def _is_zeros(frame: Frame, column: str) -> bool:
+    """Whether a column that is not there is one of zeros: in svmlight any index that no sample has."""
+    return frame.open_ended and column.isdecimal()
+
+
+def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
+    values = values_of(frame, place)
+    if feature.category is not None:
+        return _of_category(values, feature, feature.category)
+    if values.dtype.kind in "OU":
+        words = [str(value) for value in values if number(value.encode()) is None]
+        word = f" ({words[0]!r})" if words else ""
+        raise ValueError(
+            f"Column {feature.column!r} must hold numbers, as in the data of the selection, and holds text{word}."
+        )
+    gaps = np.isnan(values)
+    _refuse_gaps(gaps, feature)
+    return np.where(gaps, np.float64(feature.fill or 0), values) if gaps.any() else values
+
+
+def _of_category(values: np.ndarray, feature: SelectedFeature, category: str) -> Floats:
+    """Ones where the category is, which a column of numbers holds as a number."""
+    is_text = values.dtype.kind in "OU"
+    gaps = values == "" if is_text else np.isnan(values)
+    _refuse_gaps(gaps, feature)
+    found = values == (category if is_text else _as_number(category, values[~gaps], feature))
+    return np.where(gaps, feature.fill == category, found).astype(np.float64)
+
+
+def _as_number(category: str, present: Floats, feature: SelectedFeature) -> float:
+    value = TRUTHS.get(category.lower(), number(category.encode()))
+    value = np.nan if value is None else value
+    if np.isnan(value) and len(present):
+        raise ValueError(
+            f"Column {feature.column!r} must hold text, as in the data of the selection, and holds numbers "
+            f"({present[0]:g})."
+        )
+    return value
+
+
+def _refuse_gaps(gaps: np.ndarray, feature: SelectedFeature) -> None:
+    if gaps.any() and feature.fill is None:
+        raise ValueError(
+            f"Column {feature.column!r} has {int(gaps.sum())} missing values, and the selection was made on data "
+            "without any: fill them first."
+        )
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"it holds {name}, which is no number")
+
+
+def _list_of(rule: Rule) -> Rule:
+    return Rule(lambda value: isinstance(value, list) and all(map(rule.test, value)), f"a list, each {rule.words}")
+
+
+TEXT = Rule(lambda value: isinstance(value, str), "a text")
+WHOLE = integer(0)
+NUMBER = real(-np.inf, np.inf)
+FEATURE_RULES = {
+    "rank": integer(1),
+    "name": TEXT,
+    "index": WHOLE,
+    "score": NUMBER,
+    "column": TEXT,
+    "position": WHOLE,
+    "category": TEXT | NONE,
+    "group": TEXT | NONE,
+    "fill": NUMBER | TEXT | NONE,
+    "coefficients": _list_of(NUMBER) | NONE,
+    "frequency": real(0, 1, closed="both") | NONE,
+}
+RULES = {
+    "schema": Rule(lambda value: value == SCHEMA, repr(SCHEMA)),
+    "schema_version": Rule(
+        lambda value: value == SCHEMA_VERSION, f"{SCHEMA_VERSION}, the version that this dsofs reads"
+    ),
+    "features": Rule(lambda value: isinstance(value, list) and len(value) > 0, "a list that is not empty"),
+    "method": TEXT,
+    "parameters": MAPPING,
+    "classes": _list_of(TEXT | ANY_INT),
+    "intercept": _list_of(NUMBER) | NONE,
+    "target": TEXT,
+    "target_position": WHOLE | NONE,
+    "n_columns": WHOLE,
+    "named": BOOLEAN,
+    "data": MAPPING,
+    "versions": MAPPING,
+}
+
+
+def _selection(content: Any) -> Selection:
+    _check(content, RULES, "")
+    for place, entry in enumerate(content["features"]):
+        _check(entry, FEATURE_RULES, f"features[{place}].")
+        if entry["position"] >= content["n_columns"] or entry["position"] == content["target_position"]:
+            raise ValueError(f"features[{place}].position must be below n_columns, and not the place of the target")
+    body = {key: value for key, value in content.items() if key not in ("schema", "schema_version")}
+    return Selection(**{**body, "features": [SelectedFeature(**entry) for entry in content["features"]]})
+
+
+def _check(entry: Any, rules: Mapping[str, Rule], prefix: str) -> None:
+    """Refuse an object that lacks a field, has one too many, or one that breaks its rule."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"{prefix or 'it'} must be an object")
+    for name, rule in rules.items():
+        if name not in entry:
+            raise ValueError(f"{prefix}{name} is missing")
+        if not rule.test(entry[name]):
+            raise ValueError(f"{prefix}{name} must be {rule.words}, and is {str(entry[name])[:40]!r}")
+    unknown = sorted(set(entry) - set(rules))
+    if unknown:
+        raise ValueError(f"{prefix}{unknown[0]} is not known")
