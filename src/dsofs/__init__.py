@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
     from dsofs.selectors.relieff import ReliefFSelector as ReliefFSelector
     from dsofs.selectors.rfs import RFSSelector as RFSSelector
+    from dsofs.workflows.apply import apply_selection as apply_selection
+    from dsofs.workflows.compare import compare_table as compare_table
+    from dsofs.workflows.select import select_table as select_table
 
 __version__ = "0.1.0"
 
@@ -29,6 +32,9 @@ _HOME = {
     "MRMRSelector": "dsofs.selectors.mrmr",
     "METHODS": "dsofs.methods",
     "lrp_norm": "dsofs.arrays.norms",
+    "select_table": "dsofs.workflows.select",
+    "compare_table": "dsofs.workflows.compare",
+    "apply_selection": "dsofs.workflows.apply",
 }
 
 __all__ = [*_HOME, "__version__"]

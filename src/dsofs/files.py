@@ -49,6 +49,14 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     write_together({Path(path): content})
 
 
+def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> dict[str, Path]:
+    """Write files, given by name, together into a folder, which is made where it is missing; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: folder / name for name in contents}
+    write_together({paths[name]: content for name, content in contents.items()})
+    return paths
+
+
 @contextmanager
 def _part_of(target: Path) -> Iterator[str]:
     """A temporary file beside the target, which is gone in the end unless it has taken its place."""

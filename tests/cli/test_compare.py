@@ -68,7 +68,7 @@ def test_compare_does_not_overwrite_another_comparison(table):
         result, _ = compare(path, *options)
         assert result.exit_code == 2
         assert words in result.stderr
-        assert "give another --out" in result.stderr
+        assert "give another 'out'" in result.stderr
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
-from dsofs.cli.output import csv_text
 from dsofs.tables.labelled import values_of
 from dsofs.tables.readers import read_frame
 from dsofs.tables.selection import Selection
+from dsofs.tables.writers import csv_text
 from tests.cli.test_cli import run
 from tests.tables.tables import CORE, EXTRA, csv_lines, small_problem
 
@@ -78,9 +78,9 @@ def test_words_for_the_price_of_slack(table, tune):
 
 def test_options_that_do_not_go_together(table):
     for options, words in (
-        (("--method", "mrmr", "--p", "0.5"), "--p is no setting of the method mrmr"),
-        (("--tune", "--p", "0.5"), "--tune chooses p"),
-        (("--method", "rfs", "--tune"), "--tune chooses p"),
+        (("--method", "mrmr", "--p", "0.5"), "'p' is no setting of the method mrmr"),
+        (("--tune", "--p", "0.5"), "'tune' chooses p"),
+        (("--method", "rfs", "--tune"), "'tune' chooses p"),
         (("--p", "2"), "0<x<2"),
         (("--method", "none"), "'none' is not one of"),
     ):
@@ -96,7 +96,7 @@ def test_more_features_than_there_are_is_said_once_and_the_list_is_cut(tmp_path)
     path.write_text(csv_lines(X, y, names), encoding="utf-8")
     result, out = select(path, "-k", "30000")
     assert result.exit_code == 0, result.output
-    assert result.stderr == "Note: -k 30,000 is more than the 80 features there are: all were selected.\n"
+    assert result.stderr == "Note: k = 30,000 is more than the 80 features there are: all were selected.\n"
     listed = result.stdout.splitlines()
     assert len(listed) == 53  # a header, 50 features, how many more there are, and where
     assert listed[51] == "and 30 more in selected.csv"
@@ -141,9 +141,9 @@ def test_a_group_counts_as_one_and_all_its_columns_are_listed(tmp_path, monkeypa
     assert [feature["group"] for feature in json.loads(result.stdout)["selected"]] == ["colour"] * 3
     assert Selection.load(out / "selection.json").apply(path).sum(axis=1).tolist() == [1] * 24
     result, _ = select(path, "-k", "9")
-    assert "-k 9 is more than the 3 features and groups of features there are: all were selected" in result.stderr
+    assert "k = 9 is more than the 3 features and groups of features there are: all were selected" in result.stderr
     result, _ = select(path, "-k", "2", "--method", "f_test")
-    assert "knows no groups: features that belong together are ranked one by one, and -k counts each" in result.stderr
+    assert "knows no groups: features that belong together are ranked one by one, and k counts each" in result.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

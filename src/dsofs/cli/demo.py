@@ -22,10 +22,10 @@ from dsofs import DSOSelector
 from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.cli import CALLED
 from dsofs.cli.problems import told_in_one_line
-from dsofs.cli.report_options import ALL_CORES
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
 from dsofs.report.verdict import in_words
+from dsofs.workflows.select import ALL_CORES
 
 SHADES = " ░▒▓█"
 DIGITS_SHAPE = (8, 8)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from dsofs.tables.imputing import IMPUTES
-from dsofs.tables.labelled import LabelledTable, read_labelled
 
 FILE = click.Path(exists=True, path_type=Path)
 
@@ -31,16 +29,20 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
                 "--drop",
                 metavar="COLUMNS",
                 multiple=True,
+                callback=split_names,
                 help="Columns to leave out: names or positions, with commas; may be repeated.",
             ),
             click.option(
                 "--keep",
                 metavar="COLUMNS",
                 multiple=True,
+                callback=split_names,
                 help="Columns to keep as features though they look like an identifier or a date; may be repeated.",
             ),
             click.option("--feature-groups", type=FILE, help="Lines 'feature,group': features to choose together."),
-            click.option("--sample-groups", metavar="COLUMN", help="Samples that belong together (patient, batch)."),
+            click.option(
+                "--sample-groups", "groups", metavar="COLUMN", help="Samples that belong together (patient, batch)."
+            ),
             click.option(
                 "--impute",
                 type=click.Choice(IMPUTES),
@@ -54,19 +56,10 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read_given(options: dict[str, Any], *, impute: str | None = None) -> LabelledTable:
-    """The table that these options describe; ``impute`` takes the place of theirs."""
-    return read_labelled(
-        options["file"],
-        options["target"],
-        target_file=options["target_file"],
-        drop=split_names(options["drop"]),
-        keep=split_names(options["keep"]),
-        feature_groups=options["feature_groups"],
-        sample_groups=options["sample_groups"],
-        impute=impute or options["impute"],
-    )
+def split_names(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[str]:
+    """Names with commas, given once or more."""
+    return names_in(*given)
 
 
-def split_names(given: tuple[str, ...]) -> list[str]:
+def names_in(*given: str) -> list[str]:
     return [name.strip() for entry in given for name in entry.split(",") if name.strip()]

@@ -1,13 +1,14 @@
-"""What a user sees of a run: how long it will take, and how far it is."""
+"""What a user sees of work that takes long: how far it is, and how long the rest will take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dsofs.experiments import RunProgress
 
@@ -44,3 +45,18 @@ def prediction(run: RunProgress, seconds: float) -> str:
 
 def _clock(seconds: float) -> timedelta:
     return timedelta(seconds=round(seconds))
+
+
+@contextmanager
+def stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """The ``progress`` of an examination: a bar with the time left for each stage; nothing where nobody watches."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        stages: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in stages:
+                stages[stage] = bars.add_task(stage.capitalize(), total=total)
+            bars.update(stages[stage], completed=done)
+
+        yield show

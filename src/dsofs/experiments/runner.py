@@ -32,11 +32,13 @@ class CellsFailedError(RuntimeError):
     ----------
     failures : list of str
         Data set, method and trial of each, and the error.
+    n_cells : int
+        How many cells there were.
     """
 
     def __init__(self, failures: list[str], n_cells: int) -> None:
         super().__init__("\n".join([f"{len(failures)} of {n_cells} cells failed:", *failures]))
-        self.failures = failures
+        self.failures, self.n_cells = failures, n_cells
 
 
 @dataclass(frozen=True)

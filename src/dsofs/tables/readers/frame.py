@@ -20,6 +20,14 @@ class Note:
     kind: str
     text: str
 
+    @property
+    def ended(self) -> str:
+        return self.text if self.text.endswith("?") else f"{self.text}."
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.text[:1].upper()}{self.ended[1:]}"
+
 
 @dataclass(frozen=True)
 class Frame:

@@ -1,0 +1,289 @@
+"""From a file to the features that separate its classes, and how far to trust them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
+
+from dsofs.examination.examine import examine
+from dsofs.examination.findings import Findings
+from dsofs.examination.record import Source
+from dsofs.examination.resampling import Progress
+from dsofs.files import write_folder
+from dsofs.methods import METHODS
+from dsofs.parameters import DEPRECATED
+from dsofs.report.page import render
+from dsofs.selectors.dso_cv import DSOSelectorCV
+from dsofs.selectors.dso_parameters import AUTO
+from dsofs.stopwatch import Stopwatch
+from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.labelled import read_labelled
+from dsofs.tables.readers import Note
+from dsofs.tables.selection import Selection
+from dsofs.tables.table import LabelledTable
+from dsofs.tables.writers import csv_text
+from dsofs.validation import ANY_INT, BOOLEAN, NONE, integer, options, real
+from dsofs.workflows.arguments import METHOD, check_arguments
+
+FOLDS = 5
+ALL_CORES = -1
+HARD = "hard"  # word for hard margins, the C=None of DSOSelector
+REPORT = "report.html"
+RULES = {
+    "k": integer(1),
+    "method": METHOD,
+    "p": NONE | real(0, 2),
+    "C": NONE | real(0) | options(AUTO, HARD),
+    "tune": BOOLEAN,
+    "random_state": ANY_INT,
+    "impute": options(*IMPUTES),
+    "n_resamples": integer(2),
+    "n_permutations": NONE | integer(0),
+}
+
+
+@dataclass(frozen=True)
+class TableSelection:
+    """What was selected from a file, and what is known about it."""
+
+    selection: Selection
+    selector: Any  # fitted on all samples
+    findings: Findings | None  # of the report; None without one
+    notes: tuple[Note, ...]  # what is odd about the data, and what the method warned of
+    seconds: dict[str, float]  # by stage
+    files: dict[str, Path]  # that were written, by name
+
+
+def select_table(
+    path: str | os.PathLike[str],
+    target: str | int | None = None,
+    *,
+    k: int = 20,
+    method: str = "dso",
+    p: float | None = None,
+    C: float | str | None = None,
+    tune: bool = False,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    report: bool = True,
+    n_resamples: int = 20,
+    n_permutations: int | None = None,
+    image_shape: tuple[int, int] | None = None,
+    image_order: str = "C",
+    groups: str | int | None = None,
+    target_file: str | os.PathLike[str] | None = None,
+    drop: Sequence[str | int] = (),
+    keep: Sequence[str | int] = (),
+    feature_groups: str | os.PathLike[str] | None = None,
+    impute: str = "none",
+    out: str | os.PathLike[str] | None = None,
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> TableSelection:
+    """Select the features of a file that separate its classes: what ``dsofs select`` does.
+
+    Parameters
+    ----------
+    path : path
+        The file; its content tells the format.
+    target : str, int or None, default=None
+        The label: a column's name, or its position. None where the file holds just one.
+    k : int, default=20
+        Features to select; a group of features counts as one, where the method knows groups.
+    method : str, default="dso"
+        One of ``METHODS``.
+    p : float or None, default=None
+        Power of the norm, for dso and rfs. None is the method's default.
+    C : float, "auto", "hard" or None, default=None
+        Penalty of samples on the wrong side, for dso; "hard" allows for none. None is the method's default.
+    tune : bool, default=False
+        Choose p by cross-validation (dso only).
+    random_state : int, default=0
+        Seed of all that is drawn at random.
+    n_jobs : int or None, default=None
+        Cores; None is one for tuning and all for the report.
+    report : bool, default=True
+        Examine the selection: accuracy, stability, a permutation test, labels to check.
+    n_resamples, n_permutations, image_shape, image_order
+        Of the examination: see :func:`dsofs.report.examine`.
+    groups : str, int or None, default=None
+        A column that tells which samples belong together (a patient, a batch).
+    target_file, drop, keep, feature_groups, impute
+        How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
+    out : path or None, default=None
+        A folder for selected.csv, selection.json and report.html. None writes nothing.
+    command : str or None, default=None
+        What the record of the report says this was called with.
+    progress : callable, default=None
+        Called with (stage, steps done, steps of the stage).
+
+    Returns
+    -------
+    TableSelection
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from dsofs import select_table
+    >>> wine, folder = load_wine(), TemporaryDirectory()
+    >>> table = Path(folder.name) / "wine.npz"
+    >>> np.savez(table, X=wine.data, y=wine.target, feature_names=wine.feature_names)
+    >>> found = select_table(table, k=3, n_resamples=5, n_permutations=9, n_jobs=1, out=folder.name)
+    >>> found.selection.names
+    ['proline', 'color_intensity', 'flavanoids']
+    >>> round(found.findings.accuracy.at_k, 1)
+    0.9
+    >>> sorted(found.files)
+    ['report.html', 'selected.csv', 'selection.json']
+    >>> folder.cleanup()
+    """
+    check_arguments("select_table", RULES, locals())
+    watch, tell = Stopwatch(), progress or _ignore
+    selector = make_selector(k, method, p, C, tune, random_state, n_jobs)
+    tell("reading", 0, 1)
+    table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep, feature_groups=feature_groups,
+                          sample_groups=groups, impute=impute)  # fmt: skip
+    watch.lap("reading")
+    tell("reading", 1, 1)
+    tell("selecting", 0, 1)
+    notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
+    watch.lap("selecting")
+    tell("selecting", 1, 1)
+    selection = Selection.of(table, selector, method, _parameters(selector, random_state))
+    findings = None
+    if report:
+        findings = examine(
+            table.X, table.y, selector,
+            feature_names=table.names,
+            sample_names=table.sample_names or [str(number) for number in range(1, len(table.y) + 1)],
+            sample_groups=table.sample_groups,
+            image_shape=image_shape,
+            image_order=image_order,
+            n_resamples=n_resamples,
+            n_permutations=n_permutations,
+            seed=random_state,
+            n_jobs=ALL_CORES if n_jobs is None else n_jobs,
+            source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),
+            progress=progress,
+        )  # fmt: skip
+        selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
+        watch.lap("examining")
+    files: dict[str, Path] = {}
+    if out is not None:
+        contents = _contents(selection, findings)
+        watch.lap("drawing")
+        notes += _remove_stale(Path(out), contents)
+        files = write_folder(Path(out), contents)
+    return TableSelection(selection, selector, findings, tuple(notes), watch.laps, files)
+
+
+def _ignore(stage: str, done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+def make_selector(
+    k: int, method: str, p: float | None, C: float | str | None, tune: bool, seed: int, n_jobs: int | None
+) -> Any:
+    """The selector that these settings ask for; refuses those that it does not have."""
+    if tune:
+        if method != "dso" or p is not None:
+            raise ValueError("'tune' chooses p for the method dso: leave out 'p', and 'method' or set it to dso.")
+        return DSOSelectorCV(k, Cs=None if C is None else [_margin(C)], cv=FOLDS, n_jobs=n_jobs)
+    selector = METHODS[method](k, seed=seed)
+    known, given = selector.get_params(), {"p": p, "C": C}
+    for name, value in given.items():
+        if value is not None and name not in known:
+            raise ValueError(f"{name!r} is no setting of the method {method}: leave it out, or take another method.")
+    wanted = {name: _margin(value) for name, value in {**given, "n_jobs": n_jobs}.items() if value is not None}
+    return selector.set_params(
+        **{name: value for name, value in wanted.items() if known.get(name, DEPRECATED) != DEPRECATED}
+    )
+
+
+def _margin(C: Any) -> Any:
+    return None if C == HARD else C
+
+
+def _suited(selector: Any, table: LabelledTable, method: str, seed: int) -> list[Note]:
+    """Let the selector know what belongs together in the table, and ask for no more features than there are."""
+    if table.sample_groups is not None and isinstance(selector, DSOSelectorCV):
+        splitter = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
+        selector.set_params(cv=list(splitter.split(table.X, table.y, table.sample_groups)))
+    return [*_with_groups(selector, table, method), *_at_most_all(selector, table)]
+
+
+def _with_groups(selector: Any, table: LabelledTable, method: str) -> list[Note]:
+    """Let the selector know which features belong together, or say that it knows no groups."""
+    if table.feature_groups is None:
+        return []
+    if "feature_groups" not in selector.get_params():
+        text = f"the method {method} knows no groups: features that belong together are ranked one by one"
+        return [Note("groups", f"{text}, and k counts each of them")]
+    selector.set_params(feature_groups=table.feature_groups)
+    return []
+
+
+def _at_most_all(selector: Any, table: LabelledTable) -> list[Note]:
+    """Ask for no more than there is, and say so once: the selector would warn of it in every resample."""
+    wanted, groups = selector.n_features_to_select, getattr(selector, "feature_groups", None)
+    available = table.X.shape[1] if groups is None else len(np.unique(groups))
+    if wanted <= available:
+        return []
+    selector.set_params(n_features_to_select=available)
+    what = "features" if groups is None else "features and groups of features"
+    return [Note("all features", f"k = {wanted:,} is more than the {available:,} {what} there are: all were selected")]
+
+
+def _fit(selector: Any, table: LabelledTable) -> list[Note]:
+    """Fit the selector; returns what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        selector.fit(table.X, table.y)
+    texts = dict.fromkeys(" ".join(str(each.message).split()).rstrip(".") for each in caught)
+    return [Note("warning", text) for text in texts]
+
+
+def _parameters(selector: Any, seed: int) -> dict[str, Any]:
+    """The settings that were used, tuned ones by their values; plain values only."""
+    plain = (int, float, str, bool, type(None))
+    parameters = {name: value for name, value in selector.get_params(deep=False).items() if isinstance(value, plain)}
+    if isinstance(selector, DSOSelectorCV):
+        parameters |= {"p": float(selector.best_p_), "C": selector.best_C_, "tuned": True}
+    return {**parameters, "seed": seed}
+
+
+def _contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
+    """The files to write, by name."""
+    files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
+    return files if findings is None else files | {REPORT: render(findings)}
+
+
+def _remove_stale(out: Path, files: Collection[str]) -> list[Note]:
+    """Remove the report of another selection, which would be taken for that of this one."""
+    stale = out / REPORT
+    if REPORT in files or not stale.is_file():
+        return []
+    stale.unlink()
+    return [Note("removed", f"{REPORT} of an earlier selection was removed from {str(out)!r}")]
+
+
+def selected_csv(selection: Selection) -> str:
+    """One line per feature, the best first; how often each was chosen over resamples, where that was found out.
+
+    And its group, where some were selected together.
+    """
+    known = all(feature.frequency is not None for feature in selection.features)
+    grouped = any(feature.group is not None for feature in selection.features)
+    header = ["rank", "feature", "score", *["frequency"] * known, *["group"] * grouped]
+    rows = [[f.rank, f.name, f.score, *[f.frequency] * known, *[f.group or ""] * grouped] for f in selection.features]
+    return csv_text(header, rows)
