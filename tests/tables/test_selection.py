@@ -150,7 +150,9 @@ def test_what_does_not_fit_the_schema(selection, tmp_path):
     assert "must be an object" in refused(tmp_path, "[]")
     assert "Expecting" in refused(tmp_path, "not json")
     assert "recursion" in refused(tmp_path, "[" * 100_000)
-    assert "the version that this dsofs reads" in refused(tmp_path, json.dumps({**good, "schema_version": 3}))
+    assert "schema_version must be 2 for this version of dsofs" in refused(
+        tmp_path, json.dumps({**good, "schema_version": 3})
+    )
     assert "extra is not known" in refused(tmp_path, json.dumps({**good, "extra": 1}))
     assert "Infinity" in refused(tmp_path, json.dumps({**good, "intercept": [float("inf")]}))
     assert "features must be" in refused(tmp_path, json.dumps({**good, "features": []}))

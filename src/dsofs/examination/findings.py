@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import cache
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dsofs.records import read_record
 
 SCHEMA = 2  # raised when a field changes its meaning
 
@@ -214,26 +214,9 @@ class Findings:
         values = json.loads(text)
         if not isinstance(values, dict) or values.get("schema") != SCHEMA:
             raise ValueError(f"This is not a file of findings of schema {SCHEMA}.")
-        return _build(cls, values)
+        return read_record(cls, values)
 
     def _repr_html_(self) -> str:
         from dsofs.report import summary  # only notebooks ask, and drawing is the report's
 
         return summary(self)
-
-
-@cache
-def _types(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _build(kind: Any, value: Any) -> Any:
-    """``value``, read from JSON, as the dataclass, list of dataclasses or plain value that the annotation names."""
-    if isinstance(kind, UnionType):
-        return None if value is None else _build(get_args(kind)[0], value)
-    if get_origin(kind) is list:
-        return [_build(get_args(kind)[0], entry) for entry in value]
-    if is_dataclass(kind):
-        types = _types(kind)  # type: ignore[arg-type]
-        return kind(**{field.name: _build(types[field.name], value[field.name]) for field in fields(kind)})  # type: ignore[operator]
-    return value

@@ -12,6 +12,7 @@ from typing import Any
 
 from dsofs.environment import environment
 from dsofs.files import append_line
+from dsofs.records import read_record
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,6 @@ class Row:
     def key(self) -> tuple[Any, ...]:
         """What identifies the measurement, so that a run can go on where it stopped."""
         return self.data, self.method, self.seed, json.dumps(self.parameters, sort_keys=True), self.k
-
-
-NUMBER = (int, float, type(None))
-# What a line of the file may hold, and what it must.
-KINDS: dict[str, Any] = {
-    "data": str, "method": str, "seed": int, "parameters": dict, "k": (int, type(None)), "score": NUMBER,
-    "seconds": NUMBER, "values": dict, "versions": dict,
-}  # fmt: skip
-REQUIRED = ("data", "method", "seed")
 
 
 def append_row(path: str | os.PathLike[str], row: Row) -> None:
@@ -78,14 +70,7 @@ def _content(file: Path) -> bytes:
 
 def _row(fields: Any, where: str) -> Row:
     """Refuse what is no row: the file is another one, or was edited."""
-    if not isinstance(fields, dict):
-        raise ValueError(f"{where} is no row of results but {str(fields)[:40]!r}: give another file, or remove it.")
-    kinds = {name: kind for name, kind in KINDS.items() if name in REQUIRED or name in fields}
-    wrong = [name for name, kind in kinds.items() if not isinstance(fields.get(name), kind)]
-    wrong += sorted(set(fields) - set(KINDS))
-    if wrong:
-        raise ValueError(
-            f"{where} is no row of results, {wrong[0]!r} is missing or does not belong there: give another file, or "
-            "remove that line."
-        )
-    return Row(**fields)
+    try:
+        return read_record(Row, fields, defaults=True)
+    except ValueError as error:
+        raise ValueError(f"{where} is no row of results, {error}: give another file, or remove that line.") from error

@@ -13,6 +13,7 @@ from dsofs.arrays.types import Floats
 from dsofs.experiments.cells import ALL_FEATURES
 from dsofs.experiments.results import Row, append_row, read_rows
 from dsofs.files import sole_writer
+from dsofs.records import read_record
 from dsofs.statistics.significance import compare_with_first, error_by_chance, holm, resampled_error, resampled_p
 from dsofs.statistics.stability import Stability, stability
 
@@ -143,7 +144,7 @@ def last_asked(path: str | os.PathLike[str]) -> Asked | None:
 
 
 def _last_asked(rows: Iterable[Row]) -> Asked | None:
-    return next((Asked(**row.values) for row in reversed(list(rows)) if row.method == ASKED), None)
+    return next((read_record(Asked, row.values) for row in reversed(list(rows)) if row.method == ASKED), None)
 
 
 def side_by_side(path: str | os.PathLike[str]) -> SideBySide:

@@ -14,14 +14,13 @@ import numpy as np
 from dsofs.arrays.types import Floats
 from dsofs.environment import environment
 from dsofs.files import write_whole
+from dsofs.records import read_record
 from dsofs.tables.labelled import LabelledTable, unique_names, values_of
 from dsofs.tables.readers import Frame, read_frame
 from dsofs.tables.readers.numbers import number
 from dsofs.tables.wording import listed
-from dsofs.parameters import ANY_INT, BOOLEAN, MAPPING, NONE, Rule, integer, real
 
-SCHEMA = "dsofs selection"
-SCHEMA_VERSION = 2  # 2: features name their group
+HEAD = {"schema": "dsofs selection", "schema_version": 2}  # 2: features name their group
 TRUTHS = {"true": 1.0, "false": 0.0}  # text in some formats, numbers in others
 
 
@@ -114,7 +113,7 @@ class Selection:
         return replace(self, features=[replace(feature, frequency=share) for feature, share in pairs])
 
     def to_json(self) -> str:
-        content = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **asdict(self)}
+        content = {**HEAD, **asdict(self)}
         return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -214,64 +213,20 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"it holds {name}, which is no number")
 
 
-def _list_of(rule: Rule) -> Rule:
-    return Rule(lambda value: isinstance(value, list) and all(map(rule.test, value)), f"a list, each {rule.words}")
-
-
-TEXT = Rule(lambda value: isinstance(value, str), "a text")
-WHOLE = integer(0)
-NUMBER = real(-np.inf, np.inf)
-FEATURE_RULES = {
-    "rank": integer(1),
-    "name": TEXT,
-    "index": WHOLE,
-    "score": NUMBER,
-    "column": TEXT,
-    "position": WHOLE,
-    "category": TEXT | NONE,
-    "group": TEXT | NONE,
-    "fill": NUMBER | TEXT | NONE,
-    "coefficients": _list_of(NUMBER) | NONE,
-    "frequency": real(0, 1, closed="both") | NONE,
-}
-RULES = {
-    "schema": Rule(lambda value: value == SCHEMA, repr(SCHEMA)),
-    "schema_version": Rule(
-        lambda value: value == SCHEMA_VERSION, f"{SCHEMA_VERSION}, the version that this dsofs reads"
-    ),
-    "features": Rule(lambda value: isinstance(value, list) and len(value) > 0, "a list that is not empty"),
-    "method": TEXT,
-    "parameters": MAPPING,
-    "classes": _list_of(TEXT | ANY_INT),
-    "intercept": _list_of(NUMBER) | NONE,
-    "target": TEXT,
-    "target_position": WHOLE | NONE,
-    "n_columns": WHOLE,
-    "named": BOOLEAN,
-    "data": MAPPING,
-    "versions": MAPPING,
-}
-
-
 def _selection(content: Any) -> Selection:
-    _check(content, RULES, "")
-    for place, entry in enumerate(content["features"]):
-        _check(entry, FEATURE_RULES, f"features[{place}].")
-        if entry["position"] >= content["n_columns"] or entry["position"] == content["target_position"]:
+    if not isinstance(content, dict):
+        raise ValueError("it must be an object")
+    for name, value in HEAD.items():
+        if name not in content:
+            raise ValueError(f"{name} is missing")
+        if content[name] != value:
+            raise ValueError(f"{name} must be {value!r} for this version of dsofs to read it, and is {content[name]!r}")
+    found = read_record(Selection, {name: value for name, value in content.items() if name not in HEAD})
+    if not found.features:
+        raise ValueError("features must be a list that is not empty")
+    for place, feature in enumerate(found.features):
+        if not 0 <= feature.position < found.n_columns or feature.position == found.target_position:
             raise ValueError(f"features[{place}].position must be below n_columns, and not the place of the target")
-    body = {key: value for key, value in content.items() if key not in ("schema", "schema_version")}
-    return Selection(**{**body, "features": [SelectedFeature(**entry) for entry in content["features"]]})
-
-
-def _check(entry: Any, rules: Mapping[str, Rule], prefix: str) -> None:
-    """Refuse an object that lacks a field, has one too many, or one that breaks its rule."""
-    if not isinstance(entry, dict):
-        raise ValueError(f"{prefix or 'it'} must be an object")
-    for name, rule in rules.items():
-        if name not in entry:
-            raise ValueError(f"{prefix}{name} is missing")
-        if not rule.test(entry[name]):
-            raise ValueError(f"{prefix}{name} must be {rule.words}, and is {str(entry[name])[:40]!r}")
-    unknown = sorted(set(entry) - set(rules))
-    if unknown:
-        raise ValueError(f"{prefix}{unknown[0]} is not known")
+        if feature.index < 0:
+            raise ValueError(f"features[{place}].index must not be negative, and is {feature.index}")
+    return found
