@@ -22,6 +22,7 @@ from dsofs.cli.watch import watched
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
 from dsofs.methods import METHODS
 from dsofs.report.compared_verdict import headline
+from dsofs.tables.table import LabelledTable
 from dsofs.workflows.compare import DEFAULT_METHODS, compare_table
 
 
@@ -63,11 +64,17 @@ def main(file: Path, as_json: bool, **options: Any) -> None:
     the options cannot be used; 130 interrupted.
     """
     console = messages()
-    with told_in_one_line(), failures_in_one_line(), watched(console) as progress:
+    status = console.status("Reading ...")
+
+    def read(table: LabelledTable) -> None:
+        status.stop()
+        show_notes(console, table.notes)
+
+    with told_in_one_line(), failures_in_one_line(), status, watched(console) as progress:
         found = compare_table(
             file,
             command=click.get_current_context().meta.get(CALLED),
-            on_read=lambda table: show_notes(console, table.notes),
+            on_read=read,
             progress=progress,
             **options,
         )

@@ -31,7 +31,7 @@ from dsofs.workflows.select import HARD, TableSelection, select_table
 PRINTED = 50  # features: more would scroll what is said below them off the screen
 
 
-def price(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
+def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
     """A number above 0 from its text; words as they are."""
     if value is None or value in (AUTO, HARD):
         return value
@@ -48,8 +48,8 @@ def price(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 @click.option("--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="How to select.")
 @click.option("--p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
-@click.option("--C", "C", metavar="NUMBER|auto|hard", callback=price,
-              help="Price of samples on the wrong side, for dso; auto if not given, hard for none there.")  # fmt: skip
+@click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
+              help="Penalty of samples on the wrong side, for dso; auto if not given, hard for none there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", "random_state", default=0, show_default=True, help="Of all that is drawn at random.")
 @cores_option()

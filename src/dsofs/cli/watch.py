@@ -19,22 +19,26 @@ def watched(console: Console) -> Iterator[Callable[[RunProgress], None]]:
     of cell has been measured. On a terminal, the time left is shown all along.
     """
     columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", left="")
-        guessed: int | None = None  # cells that were guessed when the time was last predicted
+    bars = Progress(*columns, console=console, disable=not console.is_terminal)
+    task = bars.add_task("", left="")
+    guessed: int | None = None  # cells that were guessed when the time was last predicted
 
-        def show(run: RunProgress) -> None:
-            nonlocal guessed
-            guessed = None if not run.done else guessed  # another run begins
-            left = "" if run.seconds_left is None else f"{_clock(run.seconds_left)} left"
-            bars.update(task, completed=run.done, total=run.total, left=left)
-            if not run.left or run.seconds_left is None:
-                return
-            if guessed is None or (guessed and not run.n_guessed):
-                guessed = run.n_guessed
-                console.print(prediction(run, run.seconds_left))
+    def show(run: RunProgress) -> None:
+        nonlocal guessed
+        guessed = None if not run.done else guessed  # another run begins
+        left = "" if run.seconds_left is None else f"{_clock(run.seconds_left)} left"
+        bars.update(task, completed=run.done, total=run.total, left=left)
+        bars.start()  # the first time: what is refused before shows no bar
+        if not run.left or run.seconds_left is None:
+            return
+        if guessed is None or (guessed and not run.n_guessed):
+            guessed = run.n_guessed
+            console.print(prediction(run, run.seconds_left))
 
+    try:
         yield show
+    finally:
+        bars.stop()
 
 
 def prediction(run: RunProgress, seconds: float) -> str:
@@ -49,14 +53,14 @@ def _clock(seconds: float) -> timedelta:
 
 @contextmanager
 def stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """The ``progress`` of an examination: a bar with the time left for each stage; nothing where nobody watches."""
+    """The ``progress`` of a selection: a bar with the time left for each stage; nothing where nobody watches."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        stages: dict[str, Any] = {}
+        tasks: dict[str, Any] = {}
 
         def show(stage: str, done: int, total: int) -> None:
-            if stage not in stages:
-                stages[stage] = bars.add_task(stage.capitalize(), total=total)
-            bars.update(stages[stage], completed=done)
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage.capitalize(), total=total)
+            bars.update(tasks[stage], completed=done)
 
         yield show
