@@ -49,7 +49,7 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 @click.option("--p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
 @click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
-              help="Penalty of samples on the wrong side, for dso; auto if not given, hard for none there.")  # fmt: skip
+              help="Penalty of samples on the wrong side, for dso; auto if not given, hard allows none.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @click.option("--seed", "random_state", default=0, show_default=True, help="Of all that is drawn at random.")
 @cores_option()
