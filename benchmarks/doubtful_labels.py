@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.evaluation.results import Row
+from dsofs.experiments.results import Row
 from dsofs.report import examine
 
 STUDY = "doubtful_labels"

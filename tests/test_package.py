@@ -29,10 +29,12 @@ SOURCES = Path(dsofs.__file__).parent
 NO_ROOM = {"reference"}  # of tests: independent computations that tests compare with
 # Tests of several modules together, by name -> what they are about. Any other test file has the name of what it tests.
 ACROSS_MODULES = {
+    "any_library": "all solvers on designs of any array library",
     "bad_input": "errors of all selectors",
     "benchmarks": "the scripts beside the package",
     "browser": "pages in a real browser",
     "checks": "scikit-learn's checks of all estimators",
+    "commands": "the calls behind the commands",
     "contract": "what all methods promise",
     "damaged": "damaged files of all formats",
     "grids": "what is tuned of all methods",
@@ -96,6 +98,8 @@ def test_the_architecture_page_names_what_exists():
         sources = "".join((SOURCES / path).read_text() for path in re.findall(r"`(\S+\.py)`", files))
         for name in re.findall(r"\w+", functions):
             assert re.search(rf"\b(def|class) {name}\b", sources), (name, files)
+
+
 def test_a_class_is_known_by_its_name_alone():
     """No two classes of one name: a reader who meets one knows which it is."""
     files = Path(dsofs.__file__).parent.rglob("*.py")

@@ -18,7 +18,7 @@ from dsofs.examination.record import Source
 from dsofs.examination.resampling import Progress
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
-from dsofs.parameters import DEPRECATED
+from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.report.page import render
 from dsofs.selectors.dso_cv import DSOSelectorCV
 from dsofs.selectors.dso_parameters import AUTO
@@ -29,7 +29,6 @@ from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
 from dsofs.tables.table import LabelledTable
 from dsofs.tables.writers import csv_text
-from dsofs.validation import ANY_INT, BOOLEAN, NONE, integer, options, real
 from dsofs.workflows.arguments import METHOD, check_arguments
 
 FOLDS = 5
