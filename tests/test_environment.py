@@ -17,4 +17,5 @@ def test_a_checkout_is_named_by_its_commit():
     if not (CHECKOUT / ".git").exists():
         pytest.skip("this is no checkout")
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    assert commit.stdout.startswith(environment()["commit"].rstrip("+"))
+    assert commit.stdout.startswith(code_version(CHECKOUT).rstrip("+"))
+    assert environment()["commit"] != "release"
