@@ -9,7 +9,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from dsofs.arrays.design import Block, chunk_columns, cuts, gram_of_pieces, tiles
+from dsofs.arrays.design import THREADED, Block, chunk_columns, cuts, gram_of_pieces, tiles
 from dsofs.arrays.linalg import row_norms
 from dsofs.arrays.standard import FAR_FROM_ZERO, Moments, StandardDesign
 from dsofs.arrays.threads import in_parallel
@@ -114,18 +114,23 @@ class DenseDesign(StandardDesign):
         def fill(columns: slice) -> None:
             out[columns] = self._products(B, columns)
 
-        self._for_all_columns(fill)
+        self._for_all_columns(fill, B.shape[1])
 
     def _dual_norms(self, B: Floats, out: Floats) -> None:
         def fill(columns: slice) -> None:
             out[columns] = row_norms(self._products(B, columns))
 
-        self._for_all_columns(fill)
+        self._for_all_columns(fill, B.shape[1])
 
-    def _for_all_columns(self, fill: Callable[[slice], None]) -> None:
-        """A few columns at a time, in threads; all at once where samples are many, which are then taken in pieces."""
+    def _for_all_columns(self, fill: Callable[[slice], None], n_products: int) -> None:
+        """A few columns at a time, in threads if that pays; all at once where samples are many and taken in pieces."""
         n = len(self.kept)
-        in_parallel(fill, list(cuts(n, chunk_columns(self.n_samples) if n >= self.n_samples else n)))
+        parts = list(cuts(n, chunk_columns(self.n_samples) if n >= self.n_samples else n))
+        if n * self.n_samples * n_products > THREADED:
+            in_parallel(fill, parts)
+        else:
+            for part in parts:
+                fill(part)
 
     def _products(self, B: Floats, columns: slice) -> Floats:
         """Z'B of these columns: with X as it is, and corrected for the means afterwards, where that loses no digits."""
