@@ -106,3 +106,9 @@ def test_ids_that_mix_numbers_and_text(read):
     table = read({"sample": [*range(100, 99 + N_SAMPLES), "100b"]})
     assert table.names == ["gene"]
     assert table.sample_names[-1] == "100b"
+
+
+def test_infinite_values_are_looked_at_without_a_warning(read):
+    """They are refused later, by the selector, with the column's name."""
+    table = read({"odd": [np.inf] * 20 + [1.0] * 4})
+    assert "odd" in table.names

@@ -75,8 +75,8 @@ def counts_rows(values: np.ndarray) -> bool:
 
 def in_row_order(values: Floats) -> bool:
     """Whether whole numbers rise, or fall, from each sample to the next, as an ID or a row number does."""
-    steps = np.diff(values)
-    return len(values) >= IN_ORDER and as_text(values) is not None and bool((steps > 0).all() or (steps < 0).all())
+    rising, falling = values[1:] > values[:-1], values[1:] < values[:-1]
+    return len(values) >= IN_ORDER and as_text(values) is not None and bool(rising.all() or falling.all())
 
 
 def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
@@ -84,8 +84,9 @@ def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
     if frame.n_samples < IN_ORDER:
         return []
     head = frame.numbers[:IN_ORDER][:, np.searchsorted(frame.numeric, columns)]
-    steps = np.diff(head.toarray() if sparse.issparse(head) else head, axis=0)
-    return [int(index) for index in columns[(steps > 0).all(axis=0) | (steps < 0).all(axis=0)]]
+    head = head.toarray() if sparse.issparse(head) else head
+    rising, falling = (head[1:] > head[:-1]).all(axis=0), (head[1:] < head[:-1]).all(axis=0)
+    return [int(index) for index in columns[rising | falling]]
 
 
 def no_feature(name: str, values: np.ndarray) -> Note | None:
