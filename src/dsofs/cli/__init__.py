@@ -18,7 +18,7 @@ COMMANDS = {
     "select": "Select the features of a file that separate its classes.",
     "apply": "Reduce another file to the same features.",
     "compare": "Compare methods on a file: how well their features tell its classes apart.",
-    "datasets": "List the data sets of the paper, whether they are at hand and where.",
+    "datasets": "List the data sets of the paper, whether they are available and where.",
     "reproduce": "Make the paper's tables and figures anew, next to the printed numbers.",
 }
 

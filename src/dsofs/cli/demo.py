@@ -51,7 +51,7 @@ class Run:
 )
 @click.option("-p", default=0.85, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
               help="Power of the norm: smaller keeps fewer features.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Of all that is drawn at random.")
+@click.option("--seed", default=0, show_default=True, help="Random seed: the same seed gives the same results.")
 @click.option("--out", default="dsofs-demo.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),
               help="Where the report on the digits is written.")  # fmt: skip
 def main(n_features: int | None, p: float, seed: int, out: Path) -> None:
