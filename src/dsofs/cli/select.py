@@ -51,7 +51,9 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 @click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
               help="Penalty of samples on the wrong side, for dso; auto if not given, hard allows none.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
-@click.option("--seed", "random_state", default=0, show_default=True, help="Random seed: the same seed gives the same results.")
+@click.option(
+    "--seed", "random_state", default=0, show_default=True, help="Random seed: the same seed gives the same results."
+)
 @cores_option()
 @report_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
