@@ -16,13 +16,13 @@ from rich.console import Console
 
 from benchmarks.harness import RESULTS, pack, rows_of, unpack, write_table
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
-from dsofs.arrays.types import Floats, Ints
 from dsofs.cli.watch import watched
+from dsofs.design.types import Floats, Ints
 from dsofs.experiments import CLEAN, REFERENCE, Row, run
 from dsofs.methods import Method
+from dsofs.methods.dso.fit import training_data
 from dsofs.problem import Problem
 from dsofs.ranking import rank_features
-from dsofs.selectors.dso_fit import training_data
 from dsofs.solvers import solve
 from dsofs.statistics.significance import compare_with_first
 

@@ -10,11 +10,11 @@ from scipy.optimize import linprog
 
 from benchmarks.data import synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
-from dsofs.arrays import Block, row_norms
+from dsofs.design import Block, row_norms
 from dsofs.experiments.results import Row
 from dsofs.problem import Problem
 from dsofs.solvers import solve
-from dsofs.solvers.point import plain_weights
+from dsofs.solvers.loop.point import plain_weights
 
 STUDY = "fewest_rows"
 POWERS = (1.0, 0.7, 0.5, 0.3, 0.1, 0.05)

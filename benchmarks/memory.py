@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
-from dsofs.arrays.memory import fit_bytes
+from dsofs.design.budget import fit_bytes
 from dsofs.experiments.results import Row
 
 STUDY = "memory"

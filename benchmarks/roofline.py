@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 from benchmarks.data import available, load, synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.arrays.threads import single_threaded
+from dsofs.design.threads import single_threaded
 from dsofs.experiments.results import Row
 
 STUDY = "roofline"
@@ -103,33 +103,33 @@ def _uncounted(*_: Any) -> Work:
 # Phase -> (module, name of the function or Class.method, its work) wherever it is called from.
 PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
     "standardising": [
-        ("dsofs.selectors.linear", "moments", _moments),
-        ("dsofs.arrays.standard", "StandardDesign.materialise", _materialise),
+        ("dsofs.methods.shared.linear", "moments", _moments),
+        ("dsofs.design.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [
-        ("dsofs.arrays.design", "Block.gram", _gram),
-        ("dsofs.arrays.dense", "DenseDesign._gram", _gram),
-        ("dsofs.solvers.features", "normal_matrix", _normal_matrix),
+        ("dsofs.design.interface", "Block.gram", _gram),
+        ("dsofs.design.backends.dense", "DenseDesign._gram", _gram),
+        ("dsofs.solvers.inner.features", "normal_matrix", _normal_matrix),
     ],
     "inner QPs": [
-        ("dsofs.solvers.gram", "solve_nnqp", _uncounted),
-        ("dsofs.solvers.support", "solve_nnqp", _uncounted),
-        ("dsofs.solvers.nnqp", "factorise", _factorise),
-        ("dsofs.solvers.nnqp", "_wrong_side", _wrong_side),
-        ("dsofs.solvers.features", "factorise", _factorise),
+        ("dsofs.solvers.inner.gram", "solve_nnqp", _uncounted),
+        ("dsofs.solvers.inner.support", "solve_nnqp", _uncounted),
+        ("dsofs.solvers.qp.nnqp", "factorise", _factorise),
+        ("dsofs.solvers.qp.nnqp", "_wrong_side", _wrong_side),
+        ("dsofs.solvers.inner.features", "factorise", _factorise),
     ],
     "Newton": [
-        ("dsofs.solvers.newton", "Newton.propose", _uncounted),
-        ("dsofs.arrays.linalg", "Factor.half_solve", _half_solve),
+        ("dsofs.solvers.acceleration.newton", "Newton.propose", _uncounted),
+        ("dsofs.design.linalg", "Factor.half_solve", _half_solve),
     ],
     "products": [
-        ("dsofs.arrays.design", "Block.dot", _product),
-        ("dsofs.arrays.design", "Block.tdot", _product),
-        ("dsofs.arrays.dense", "DenseDesign._dot", _product),
-        ("dsofs.arrays.dense", "DenseDesign._tdot", _product),
+        ("dsofs.design.interface", "Block.dot", _product),
+        ("dsofs.design.interface", "Block.tdot", _product),
+        ("dsofs.design.backends.dense", "DenseDesign._dot", _product),
+        ("dsofs.design.backends.dense", "DenseDesign._tdot", _product),
     ],
     "ranking": [
-        ("dsofs.selectors.dso", "rank_features", _uncounted),
+        ("dsofs.methods.dso.selector", "rank_features", _uncounted),
         ("dsofs.ranking", "unexplained", _forward),
     ],
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.problem import Problem
 
 

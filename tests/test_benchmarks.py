@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from dsofs import DSOSelector
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.experiments.results import Row
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem
 from dsofs.solvers import solve
-from dsofs.solvers.nnqp import solve_nnqp
+from dsofs.solvers.qp.nnqp import solve_nnqp
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 

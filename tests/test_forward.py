@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import f as f_distribution
 
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.forward import unexplained
 
 

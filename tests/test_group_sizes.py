@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chi2
 
 from dsofs import DSOSelector
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.group_sizes import GroupSizes
 from tests.problems import standardised
 

@@ -40,7 +40,6 @@ ACROSS_MODULES = {
     "grids": "what is tuned of all methods",
     "hostile": "hostile files of all formats",
     "invariance": "what no selector's result depends on",
-    "loop": "the loop with all its inner steps",
     "mutations": "the files that other tests damage",
     "names_and_labels": "names and labels from all formats",
     "optimum": "all solvers against independent optima",

@@ -10,9 +10,10 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
-from dsofs.arrays.threads import Team
-from dsofs.baselines import mrmr, relief
-from dsofs.baselines.differences import Differences
+from dsofs.design.threads import Team
+from dsofs.methods.mrmr import greedy as mrmr
+from dsofs.methods.relieff import weights as relief
+from dsofs.methods.relieff.differences import Differences
 from tests.problems import random_data
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dsofs import DSOClassifier, RFSSelector
-from dsofs.arrays import row_norms
+from dsofs.design import row_norms
 from tests.problems import random_data
 
 pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")

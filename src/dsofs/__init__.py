@@ -6,15 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dsofs.arrays.norms import lrp_norm as lrp_norm
+    from dsofs.design.norms import lrp_norm as lrp_norm
     from dsofs.methods import METHODS as METHODS
-    from dsofs.selectors.dso import DSOSelector as DSOSelector
-    from dsofs.selectors.dso_classifier import DSOClassifier as DSOClassifier
-    from dsofs.selectors.dso_cv import DSOSelectorCV as DSOSelectorCV
-    from dsofs.selectors.lasso import LassoSelector as LassoSelector
-    from dsofs.selectors.mrmr import MRMRSelector as MRMRSelector
-    from dsofs.selectors.relieff import ReliefFSelector as ReliefFSelector
-    from dsofs.selectors.rfs import RFSSelector as RFSSelector
+    from dsofs.methods.dso.classifier import DSOClassifier as DSOClassifier
+    from dsofs.methods.dso.cross_validation import DSOSelectorCV as DSOSelectorCV
+    from dsofs.methods.dso.selector import DSOSelector as DSOSelector
+    from dsofs.methods.lasso.selector import LassoSelector as LassoSelector
+    from dsofs.methods.mrmr.selector import MRMRSelector as MRMRSelector
+    from dsofs.methods.relieff.selector import ReliefFSelector as ReliefFSelector
+    from dsofs.methods.rfs import RFSSelector as RFSSelector
     from dsofs.workflows.apply import apply_selection as apply_selection
     from dsofs.workflows.compare import compare_table as compare_table
     from dsofs.workflows.select import select_table as select_table
@@ -23,15 +23,15 @@ __version__ = "0.1.0"
 
 # Where each public name lives; it is imported when it is first asked for.
 _HOME = {
-    "DSOSelector": "dsofs.selectors.dso",
-    "DSOClassifier": "dsofs.selectors.dso_classifier",
-    "DSOSelectorCV": "dsofs.selectors.dso_cv",
-    "RFSSelector": "dsofs.selectors.rfs",
-    "LassoSelector": "dsofs.selectors.lasso",
-    "ReliefFSelector": "dsofs.selectors.relieff",
-    "MRMRSelector": "dsofs.selectors.mrmr",
+    "DSOSelector": "dsofs.methods.dso.selector",
+    "DSOClassifier": "dsofs.methods.dso.classifier",
+    "DSOSelectorCV": "dsofs.methods.dso.cross_validation",
+    "RFSSelector": "dsofs.methods.rfs",
+    "LassoSelector": "dsofs.methods.lasso.selector",
+    "ReliefFSelector": "dsofs.methods.relieff.selector",
+    "MRMRSelector": "dsofs.methods.mrmr.selector",
     "METHODS": "dsofs.methods",
-    "lrp_norm": "dsofs.arrays.norms",
+    "lrp_norm": "dsofs.design.norms",
     "select_table": "dsofs.workflows.select",
     "compare_table": "dsofs.workflows.compare",
     "apply_selection": "dsofs.workflows.apply",

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc
 
-from dsofs.arrays.design import Design, chunk_samples, cuts
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.interface import Design, chunk_samples, cuts
+from dsofs.design.types import Floats, Ints
 
 COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
 TINY = 1e-15  # of Y left to explain: nothing but rounding

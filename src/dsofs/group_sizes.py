@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from dsofs.arrays.design import Design, normal_matrix
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.interface import Design, normal_matrix
+from dsofs.design.types import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 
 
 def indicators(codes: Ints, n_states: int) -> Floats:

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dsofs.arrays.design import Design
-from dsofs.arrays.norms import group_norms, row_norms
-from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.design.interface import Design
+from dsofs.design.norms import group_norms, row_norms
+from dsofs.design.types import Bools, Floats, Ints
 
 SUPPORT = 1e-6  # rows below this part of the largest are on their way out and not part of the support
 ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
@@ -54,7 +54,7 @@ class Problem:
     multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature. ``chance`` is how
     much each group explains by chance, beside a single column: rankings make allowance for it.
 
-    Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.general``.
+    Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.rfs.general``.
     """
 
     X: Design

@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsofs.arrays.copies import Copies
-from dsofs.arrays.norms import row_norms
-from dsofs.arrays.threads import single_threaded
-from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.design.copies import Copies
+from dsofs.design.norms import row_norms
+from dsofs.design.threads import single_threaded
+from dsofs.design.types import Bools, Floats, Ints
 from dsofs.forward import TIED, unexplained
 from dsofs.problem import Problem, Solution
 

@@ -17,7 +17,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.parameters import ARRAY_LIKE, real
 
 P = ParamSpec("P")

@@ -10,8 +10,8 @@ from dsofs import METHODS
 from dsofs.experiments import CLEAN, REFERENCE, read_rows, run
 from dsofs.experiments.side_by_side import side_by_side
 from dsofs.files import sole_writer
+from dsofs.methods.shared.scored import ScoreSelector
 from dsofs.report import render_comparison
-from dsofs.selectors.scored import ScoreSelector
 from dsofs.statistics import Samples
 from tests.cli.test_cli import run as cli
 from tests.tables.tables import csv_lines, small_problem

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 import dsofs.methods
 from dsofs import METHODS, optional
+from tests.methods.test_bad_input import degenerate
 from tests.problems import random_data
-from tests.selectors.test_bad_input import degenerate
 
 EXTRAS = {"fastcan", "abess"}  # methods that are packages of their own
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}

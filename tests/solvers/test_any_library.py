@@ -7,8 +7,8 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from dsofs.arrays import Block
-from dsofs.arrays.copies import Copies
+from dsofs.design import Block
+from dsofs.design.copies import Copies
 from dsofs.problem import Problem
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.solvers import solve

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dsofs.arrays import row_norms
+from dsofs.design import row_norms
 from dsofs.problem import Status
 from dsofs.solvers import SOLVERS, solve
-from dsofs.solvers.equality import EqualityStep
-from dsofs.solvers.margin import MarginStep
-from dsofs.solvers.point import penalty, plain_weights
-from dsofs.solvers.reweight import reweight
+from dsofs.solvers.inner.equality import EqualityStep
+from dsofs.solvers.inner.margin import MarginStep
+from dsofs.solvers.loop.point import penalty, plain_weights
+from dsofs.solvers.loop.reweight import reweight
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
 

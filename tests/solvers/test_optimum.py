@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsofs.arrays import group_norms
+from dsofs.design import group_norms
 from dsofs.solvers import solve
 from tests.problems import random_problem, separable_problem
 from tests.reference.oracles import convex_optimum

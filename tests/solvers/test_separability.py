@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
 from dsofs.solvers.separability import conflict_proof, find_conflicts

@@ -9,12 +9,12 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from dsofs import DSOSelector
-from dsofs.arrays import Block
+from dsofs.design import Block
 from dsofs.problem import Status
 from dsofs.solvers import solve
-from dsofs.solvers.features import FeatureSpace, Loss, SquareLoss
-from dsofs.solvers.hinge import HingeSpace
-from dsofs.solvers.margin import MarginStep
+from dsofs.solvers.inner.features import FeatureSpace, Loss, SquareLoss
+from dsofs.solvers.inner.hinge import HingeSpace
+from dsofs.solvers.inner.margin import MarginStep
 from tests.problems import random_data, random_problem, separable_problem
 
 pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")

@@ -3,7 +3,7 @@
 import math
 
 from dsofs import ReliefFSelector
-from dsofs.baselines import kernels
+from dsofs.methods.relieff import kernels
 
 TASK = "ReliefF, k = 10"
 NAME = "dsofs without numba"

@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import DSOSelector
-from dsofs.arrays.types import AnyArray, Floats, Ints
 from dsofs.cli import CALLED
 from dsofs.cli.problems import told_in_one_line
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
 from dsofs.report.verdict import in_words

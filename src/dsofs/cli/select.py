@@ -22,10 +22,10 @@ from dsofs.cli.report_options import report_options
 from dsofs.cli.table_options import table_options
 from dsofs.cli.watch import stages
 from dsofs.methods import METHODS
+from dsofs.methods.dso.parameters import AUTO
 from dsofs.report import Findings
 from dsofs.report.grade import grade
 from dsofs.report.verdict import in_words, own_remarks
-from dsofs.selectors.dso_parameters import AUTO
 from dsofs.workflows.select import HARD, TableSelection, select_table
 
 PRINTED = 50  # features: more would scroll what is said below them off the screen

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE, Dataset
 from dsofs.datasets.download import DatasetNotFoundError, where_to_get
 from dsofs.datasets.download import download as _download
 from dsofs.datasets.formats import ParsedTable
 from dsofs.datasets.store import Found, locate, origin_of, read
+from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 
 NEEDED = (
     "a selector with the methods fit and get_support, as scikit-learn's have, or a Pipeline of such selectors and of "

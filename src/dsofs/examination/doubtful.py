@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from dsofs.arrays.types import AnyArray, Bools, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.examination.findings import Suspect
 from dsofs.examination.resampling import Judgement, Resample
 from dsofs.statistics.samples import Samples

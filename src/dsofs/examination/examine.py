@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from dsofs.arrays.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Ints
 from dsofs.examination import measures
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
 from dsofs.examination.doubtful import suspects

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.examination.findings import AccuracyCurve, BalancedAccuracy, PermutationTest, StabilityCurve
 from dsofs.examination.relabelling import smallest_p
 from dsofs.examination.resampling import Resample

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gammaln
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 
 
 def shuffle_labels(codes: Ints, groups: Ints | None, rng: np.random.Generator) -> Ints:

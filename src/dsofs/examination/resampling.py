@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import choice_of
 from dsofs.examination.relabelling import shuffle_labels
 from dsofs.statistics.judge import LinearModel, dense

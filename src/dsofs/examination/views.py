@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.examination.findings import QUANTILES, HeatMap, Image, View
 from dsofs.examination.resampling import Resample
 from dsofs.statistics.judge import dense

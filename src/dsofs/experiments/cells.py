@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.experiments.protocols import Protocol
 from dsofs.experiments.results import Row
 from dsofs.experiments.tuning import Tuned, fitted, ranked, tune

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
+from dsofs.design.types import Floats
 from dsofs.experiments.cells import ALL_FEATURES
 from dsofs.experiments.results import Row, append_row, read_rows
 from dsofs.files import sole_writer

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Ints
+from dsofs.design.types import Ints
 from dsofs.experiments.protocols import Protocol
 from dsofs.methods import Method
 from dsofs.statistics.judge import judge

@@ -1,7 +1,7 @@
-"""The methods that comparisons run over. One file each: its name is the method's, and ``make(k, seed)`` its selector.
+"""The methods, one file or folder each: what it computes, its estimator, and how comparisons make and tune it.
 
-``GRID``, where the file has one, holds what is tuned: a parameter of ``make`` -> its values. A new method is a new file
-here; nothing else has to know of it.
+Its name is the method's, ``make(k, seed)`` its selector, and ``GRID``, where there is one, what is tuned: a parameter
+of ``make`` -> its values. A new method is a new file here; nothing else has to know of it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
+
+SHARED = "shared"  # no method, but what several of them share
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Methods(Mapping[str, Method]):
         return Method(module.make, getattr(module, "GRID", {}))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(module.name for module in iter_modules(__path__)))
+        return iter(sorted({module.name for module in iter_modules(__path__)} - {SHARED}))
 
     def __len__(self) -> int:
         return len(list(iter(self)))

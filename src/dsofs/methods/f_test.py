@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.selectors.scored import ScoreSelector, f_scores
+from dsofs.methods.shared.scored import ScoreSelector, f_scores
 
 
 def make(k: int, seed: int = 0) -> ScoreSelector:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.labels import one_versus_rest
+from dsofs.methods.shared.scored import ScoreSelector, f_scores
 from dsofs.optional import require
 from dsofs.ranking import two_tier_scores
-from dsofs.selectors.scored import ScoreSelector, f_scores
 
 
 def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:

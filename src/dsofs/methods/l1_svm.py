@@ -7,10 +7,10 @@ from typing import Any
 
 from sklearn.svm import LinearSVC
 
-from dsofs.arrays.norms import row_norms
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.norms import row_norms
+from dsofs.design.types import Floats, Ints
+from dsofs.methods.shared.scored import ScoreSelector, f_scores
 from dsofs.ranking import two_tier_scores
-from dsofs.selectors.scored import ScoreSelector, f_scores
 
 # From 1 on the classes of wide data are separated, and the weights hardly change.
 GRID = {"C": (0.01, 0.03, 0.1, 0.3, 1.0)}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from dsofs.arrays.norms import row_norms
-from dsofs.arrays.types import Floats, Ints
-from dsofs.selectors.scored import ScoreSelector
+from dsofs.design.norms import row_norms
+from dsofs.design.types import Floats, Ints
+from dsofs.methods.shared.scored import ScoreSelector
 
 ONE_BY_ONE = 64
 

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE
+from dsofs.design.types import Floats
 from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.reproduction.experiments import ALL_KS, FEW_KS
 from dsofs.reproduction.summary import (

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
 from dsofs.datasets.catalogue import CATALOGUE
+from dsofs.design.types import Floats
 from dsofs.experiments import CLEAN, PAPER, Protocol, Row
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import FACTS, QUICK

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dsofs.arrays.threads import single_threaded
-from dsofs.arrays.types import Floats
+from dsofs.design.threads import single_threaded
+from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Survival
-from dsofs.solvers.alternating import solve_alternating
 from dsofs.solvers.joint import solve_joint
+from dsofs.solvers.paper.alternating import solve_alternating
 
 __all__ = ["SOLVERS", "SUPPORTS", "Supports", "solve"]
 

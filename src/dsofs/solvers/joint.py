@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Bools, Floats
+from dsofs.design.types import Bools, Floats
 from dsofs.problem import Problem, Solution, Status, Survival
-from dsofs.solvers.equality import EqualityStep
-from dsofs.solvers.interior import solve_interior, suits_interior
-from dsofs.solvers.margin import MarginStep
-from dsofs.solvers.point import Step, penalty, plain_weights
-from dsofs.solvers.reweight import reweight
+from dsofs.solvers.inner.equality import EqualityStep
+from dsofs.solvers.inner.margin import MarginStep
+from dsofs.solvers.linear_programs.interior import solve_interior, suits_interior
+from dsofs.solvers.loop.point import Step, penalty, plain_weights
+from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.separability import RAISE_C, default_C, even_weights, find_conflicts
 
 STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.linalg import eigh, lstsq
 from scipy.optimize import nnls
 
-from dsofs.arrays.types import Bools, Floats, Ints
+from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.nnqp import solve_nnqp
-from dsofs.solvers.support import SupportVectors
+from dsofs.solvers.inner.support import SupportVectors
+from dsofs.solvers.qp.nnqp import solve_nnqp
 
 SEPARABLE = 1e-7  # residuals below this are zero
 PROOF = 1e-12  # largest entry of X'(y o a), relative to the largest of its column, that rounding can leave of zero

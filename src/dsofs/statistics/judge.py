@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.statistics.metrics import scores
 from dsofs.statistics.samples import Split
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, recall_score
 
-from dsofs.arrays.types import Ints
+from dsofs.design.types import Ints
 
 
 def scores(truth: Ints, predicted: Ints) -> dict[str, float]:

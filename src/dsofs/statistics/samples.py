@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from dsofs.arrays.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Ints
 
 
 @dataclass(frozen=True)

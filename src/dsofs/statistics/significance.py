@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, t, wilcoxon
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from dsofs.arrays.types import Bools, Ints
+from dsofs.design.types import Bools, Ints
 from dsofs.statistics.samples import Samples
 
 Rows = tuple[Ints, Ints]  # of samples to learn from, and of samples to test on

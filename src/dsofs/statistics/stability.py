@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from dsofs.arrays.types import Ints
+from dsofs.design.types import Ints
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Ints
 from dsofs.tables.columns import NUMBER_WITH_COMMA, is_nameless, numbers_among, values_of
 from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
 from dsofs.tables.imputing import count_missing, impute_numbers, impute_text

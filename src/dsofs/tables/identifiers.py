@@ -7,7 +7,7 @@ import re
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.tables.columns import numbers_among
 from dsofs.tables.readers import Frame, Note
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.impute import KNNImputer, SimpleImputer
 
-from dsofs.arrays.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 
 Fill = float | str
 IMPUTES = ("none", "median", "most-frequent", "knn")

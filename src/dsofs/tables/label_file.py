@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dsofs.arrays.types import Ints
+from dsofs.design.types import Ints
 from dsofs.files import readable
 from dsofs.tables.columns import as_written, find_column, is_nameless, unique_names
 from dsofs.tables.identifiers import is_named_like_id

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
+from dsofs.design.types import Floats
 from dsofs.environment import environment
 from dsofs.files import write_whole
 from dsofs.records import read_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.types import AnyArray, Bools, Floats
+from dsofs.design.types import AnyArray, Bools, Floats
 from dsofs.tables.readers import Note
 from dsofs.tables.table import TableFeature
 from dsofs.tables.wording import listed, stand

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.tables.imputing import Fill
 from dsofs.tables.readers import Note
 

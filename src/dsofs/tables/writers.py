@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
+from dsofs.design.types import Floats
 from dsofs.optional import require
 from dsofs.tables.identifiers import as_text
 

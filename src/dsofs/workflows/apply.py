@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dsofs.arrays.types import Floats
+from dsofs.design.types import Floats
 from dsofs.files import write_whole
 from dsofs.tables.columns import as_written, find_column, unique_names
 from dsofs.tables.identifiers import is_named_like_id

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.memory import DOUBLE
+from dsofs.design.budget import DOUBLE
 from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, Row, RunProgress, run
 from dsofs.experiments.imputed import with_gaps
 from dsofs.experiments.side_by_side import Asked, SideBySide, last_asked, remember, side_by_side

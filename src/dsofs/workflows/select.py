@@ -18,10 +18,10 @@ from dsofs.examination.record import Source
 from dsofs.examination.resampling import Progress
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
+from dsofs.methods.dso.cross_validation import DSOSelectorCV
+from dsofs.methods.dso.parameters import AUTO
 from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.report.page import render
-from dsofs.selectors.dso_cv import DSOSelectorCV
-from dsofs.selectors.dso_parameters import AUTO
 from dsofs.stopwatch import Stopwatch
 from dsofs.tables.imputing import IMPUTES
 from dsofs.tables.labelled import read_labelled

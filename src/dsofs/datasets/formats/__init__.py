@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from dsofs.arrays.types import Ints
+from dsofs.design.types import Ints
 from dsofs.files import DamagedFileError
 
 Members = dict[str, bytes]  # path inside the archive -> content; a file by itself is its only member

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
 from dsofs.datasets.formats import Members, ParsedTable, Parser
+from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
 
 Shape = tuple[int, int]  # rows, columns

@@ -6,8 +6,8 @@ from io import BytesIO
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
 from dsofs.datasets.formats import Members, ParsedTable, member, numbered_table
+from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
 
 N_DIGITS = 10

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.arrays import decoded
 from dsofs.tables.readers.frame import Frame, matrix_frame

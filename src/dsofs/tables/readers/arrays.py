@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame, matrix_frame
 

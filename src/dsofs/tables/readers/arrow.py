@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.memory import DOUBLE
+from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.arrow_sizes import unpacked_bytes

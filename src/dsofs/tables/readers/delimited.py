@@ -11,8 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from dsofs.arrays.memory import DOUBLE
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.budget import DOUBLE
+from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame
 from dsofs.tables.readers.header import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.memory import DOUBLE
+from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.damage import told_as_damage

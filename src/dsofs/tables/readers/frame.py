@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Ints
 from dsofs.files import DamagedFileError
 
 Column = tuple[np.ndarray, np.ndarray | None]  # values, and what ``Frame.exact`` keeps of them

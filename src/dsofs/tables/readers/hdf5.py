@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers import anndata

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dsofs.arrays.types import Floats
+from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame, Note
 from dsofs.tables.readers.numbers import number

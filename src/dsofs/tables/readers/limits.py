@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsofs.arrays.memory import DOUBLE, available_bytes
+from dsofs.design.budget import DOUBLE, available_bytes
 from dsofs.files import DamagedFileError
 
 # Tables pack 2 to 30 times smaller, tables of zeros more; whatever is small when unpacked can do no harm.

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, whosmat
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.tables.readers.apart import read_apart
 from dsofs.tables.readers.arrays import arrays_frame
 from dsofs.tables.readers.damage import told_as_damage

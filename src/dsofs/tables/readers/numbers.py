@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 from scipy.io import mmread
 
-from dsofs.arrays.types import Floats, Ints
+from dsofs.design.types import Floats, Ints
 
 DIGITS = b"0123456789"
 SPECIAL = b"+-.eE\n"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from dsofs.arrays.types import AnyArray
+from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.arrays import arrays_frame, decoded, is_vector
 from dsofs.tables.readers.damage import told_as_damage

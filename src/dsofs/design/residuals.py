@@ -1,0 +1,62 @@
+"""Residuals as further columns of a design."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsofs.design.interface import Block, Design
+from dsofs.design.linalg import row_norms
+from dsofs.design.types import Floats, Ints
+
+
+class WithResiduals(Design):
+    """[X, diag(v)], or some of its columns: X W + v o R = Y, where the residuals R of the samples are rows like W's."""
+
+    def __init__(self, X: Design, v: Floats, kept: Ints | None = None) -> None:
+        """``kept`` are the samples whose residuals have a column; the others have none, X W = Y."""
+        self.X, self.v = X, v
+        self.kept = np.arange(X.n_samples) if kept is None else kept
+        self.n_samples, self.n_columns = X.n_samples, X.n_columns + len(self.kept)
+
+    def ridge(self, d: Floats) -> Floats:
+        """What the residuals add to the diagonal of the Gram matrix."""
+        ridge = np.zeros(self.n_samples)
+        ridge[self.kept] = self.v[self.kept] ** 2 * d[self.X.n_columns :]
+        return ridge
+
+    def gram(self, d: Floats) -> Floats:
+        K = self.X.gram(d[: self.X.n_columns])
+        K.flat[:: self.n_samples + 1] += self.ridge(d)
+        return K
+
+    def dot(self, W: Floats) -> Floats:
+        F = self.X.dot(W[: self.X.n_columns])
+        F[self.kept] += self.v[self.kept, None] * W[self.X.n_columns :]
+        return F
+
+    def tdot(self, B: Floats) -> Floats:
+        return np.vstack([self.X.tdot(B), self.v[self.kept, None] * B[self.kept]])
+
+    def dual_norms(self, B: Floats) -> Floats:
+        return np.concatenate([self.X.dual_norms(B), self.v[self.kept] * row_norms(B[self.kept])])
+
+    def take(self, columns: Ints) -> WithResiduals:
+        data, residuals = self._split(columns)
+        return WithResiduals(self.X.take(data), self.v, self.kept[residuals])
+
+    def block(self, columns: Ints) -> Block:
+        data, residuals = self._split(columns)
+        return Block(np.hstack([self.X.block(data).on_host(), self._diagonal(np.arange(self.n_samples), residuals)]))
+
+    def samples(self, index: Ints) -> Block:
+        every = np.arange(len(self.kept))
+        return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(index, every)]))
+
+    def _split(self, columns: Ints) -> tuple[Ints, Ints]:
+        """The columns of X among ``columns``, which come first, and those of the residuals."""
+        count = int(np.count_nonzero(columns < self.X.n_columns))
+        return columns[:count], columns[count:] - self.X.n_columns
+
+    def _diagonal(self, samples: Ints, residuals: Ints) -> Floats:
+        kept = self.kept[residuals]
+        return np.where(samples[:, None] == kept, self.v[kept], 0.0)

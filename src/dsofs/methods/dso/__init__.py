@@ -1,0 +1,13 @@
+"""Direct sparsity optimisation (DSO-FS), the method of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dsofs.methods.dso.selector import DSOSelector
+
+GRID = {"p": (0.85, 1.0, 0.7, 0.5)}  # of equals, tuning takes the first, the default
+
+
+def make(k: int, seed: int = 0, **parameters: Any) -> DSOSelector:
+    return DSOSelector(k, **parameters)

@@ -1,0 +1,304 @@
+"""DSOSelectorCV: p, C and the number of features by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.parallel import Parallel, delayed
+
+from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.methods.dso.fit import (
+    TrainingData,
+    prepare,
+    publish,
+    ranked,
+    solve_dso,
+    training_data,
+    warn_about,
+    warn_without_features,
+)
+from dsofs.methods.dso.parameters import AUTO, DSO_RULES, check_call, dso_conflicts
+from dsofs.methods.dso.search_results import SearchResults, Setting, parameters
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
+from dsofs.problem import Solution, Status, Survival
+from dsofs.ranking import first_ranked
+from dsofs.solvers.loop.point import plain_weights
+from dsofs.validation import all_or_nothing
+
+CV_RULES: dict[str, Rule] = DSO_RULES | {
+    "n_features_to_select": N_FEATURES_RULE,
+    "ps": ARRAY_LIKE,
+    "Cs": ARRAY_LIKE | NONE,
+    "ks": ARRAY_LIKE | NONE,
+    "rule": options("best", "one_se"),
+    "n_jobs": ANY_INT | NONE,
+}
+# Parameter -> what each of its entries may be.
+ENTRIES: dict[str, Rule] = {"ps": DSO_RULES["p"], "Cs": DSO_RULES["C"], "ks": integer(1)}
+HOLDS_A_NUMBER = Rule(lambda Cs: ARRAY_LIKE.test(Cs) and any(map(real(0).test, Cs)), "values with a number among them")
+CV_CONFLICTS = dso_conflicts("Cs", HOLDS_A_NUMBER, "must hold no number")
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The solution for one (C, p) and the ranking it gives."""
+
+    C: float | str | None
+    p: float
+    norms: Floats  # of the groups of rows of W
+    solution: Solution
+    scores: Floats
+    ranking: Ints
+
+
+class DSOSelectorCV(RankedSelector):
+    """:class:`DSOSelector` with p, C and the number of features chosen by cross-validation.
+
+    Within each fold the values of C and p are solved as one path: C from hard margins down to the smallest, for
+    each C the values of p from the largest down, each starting where its neighbour ended. Only the first works on all
+    rows. The final fit on all data follows the same path, so it need not equal a cold ``DSOSelector(p=best_p_)``.
+    Folds share nothing, so that nothing leaks.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float in (0, 1] or None, default=10
+        As in :class:`DSOSelector`. The number of features at which settings are compared, unless ``ks`` is given.
+    ps : sequence of float, default=(0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+        Values of p.
+    Cs : sequence of (float, "auto" or None), default=None
+        Values of C, as in :class:`DSOSelector`; None is "auto" alone.
+    ks : sequence of int, default=None
+        Numbers of features to choose from; None takes ``n_features_to_select`` as it is. The best is selected until
+        ``n_features_to_select`` is changed.
+    cv : int, cross-validation generator or iterable, default=5
+        An int is stratified folds, as many as the smallest class has samples at most.
+    scoring : str, callable or None, default=None
+        None is the estimator's own score: accuracy.
+    estimator : classifier or None, default=None
+        What is scored on the selected features; None is a linear SVM (C = 1) on standardised features.
+    rule : {"best", "one_se"}, default="best"
+        "one_se" takes the fewest features whose score is within one standard error of the best.
+    loss, constraint, solver, ranking, standardize, fit_intercept, feature_groups, class_weight, tol, max_iter
+        As in :class:`DSOSelector`.
+    memory_limit : int or None, default=None
+        As in :class:`DSOSelector`.
+    n_jobs : int or None, default=None
+        Folds, and the fits on all data, in parallel.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The setting chosen: p, C and k, the number of features. Also as ``best_p_``, ``best_C_`` and ``best_k_``.
+    best_score_, best_index_ :
+        Its mean score, and its place in ``cv_results_``.
+    cv_results_ : dict
+        With the keys of scikit-learn's searches, one entry per setting: param_p, param_C, param_k, params,
+        split0_test_score ..., mean_test_score, std_test_score (with n - 1 in the denominator) and rank_test_score.
+    path_ : list of dict
+        p, C, objective, certificate, status and n_rows of the fits on all data.
+    scores_, ranking_, coef_, intercept_, objective_, ... :
+        Those of the final fit; see :class:`DSOSelector`.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        ps: Sequence[float] = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0),
+        Cs: Sequence[float | str | None] | None = None,
+        ks: Sequence[int] | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        estimator: Any = None,
+        rule: str = "best",
+        loss: str = "squared_hinge",
+        constraint: str = "margin",
+        solver: str = "joint",
+        ranking: str = "forward",
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        feature_groups: AnyArray | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.ps = ps
+        self.Cs = Cs
+        self.ks = ks
+        self.cv = cv
+        self.scoring = scoring
+        self.estimator = estimator
+        self.rule = rule
+        self.loss = loss
+        self.constraint = constraint
+        self.solver = solver
+        self.ranking = ranking
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.feature_groups = feature_groups
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
+        """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
+        check_call(self, X, y, CV_RULES, CV_CONFLICTS, self._wrong_settings())
+        data = prepare(self, X, y)
+        settings = list(product(self._Cs(), self._ps(), self._ks()))  # the order in which ``_score_fold`` scores them
+        if self.ks is None:
+            self._warn_if_too_many()
+        folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
+        # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
+        jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
+        path, *scores = Parallel(n_jobs=self.n_jobs)(jobs)
+        self._n_features_at_fit = self.n_features_to_select
+        self._choose(settings, np.stack(scores, axis=1))
+        self._publish_path(data, path)
+        return self
+
+    def _wrong_settings(self) -> Iterator[str]:
+        """What is wrong with the lists of settings, with ``cv`` and with how settings are scored."""
+        owner = type(self).__name__
+        for name, rule in ENTRIES.items():
+            values = getattr(self, name)
+            yield from broken_entries(owner, name, rule, values)
+            if ARRAY_LIKE.test(values) and not len(values):
+                yield f"The {name!r} parameter of {owner} must not be empty."
+        if isinstance(self.cv, Integral) and self.cv < 2:
+            yield f"The 'cv' parameter of {owner} must be at least 2. Got {self.cv!r} instead."
+        try:
+            check_scoring(SVC() if self.estimator is None else self.estimator, self.scoring)
+        except (TypeError, ValueError) as error:
+            yield f"The 'estimator' of {owner} cannot be scored by its 'scoring' parameter. {error}"
+
+    def _ps(self) -> list[float]:
+        return sorted({float(p) for p in self.ps}, reverse=True)
+
+    def _Cs(self) -> list[float | str | None]:
+        """Hard margins first, then from the largest C down: fewer and fewer rows; "auto" last."""
+
+        def size(C: float | str | None) -> float:
+            return {None: -np.inf, AUTO: np.inf}[C] if C in (None, AUTO) else -float(C)
+
+        return [AUTO] if self.Cs is None else sorted(set(self.Cs), key=size)
+
+    def _ks(self) -> list[int]:
+        wanted = [self._n_selected(self._n_candidates())] if self.ks is None else self.ks
+        return [min(int(k), self._n_candidates()) for k in wanted]
+
+    def _path(self, data: TrainingData) -> Iterator[PathPoint]:
+        """Solve every (C, p), each p from the solution of the one before, the first p from that of the C before."""
+        first: PathPoint | None = None
+        for C in self._Cs():
+            last = first
+            for p in self._ps():
+                weights, survival = _start(last, p)
+                problem, solution = solve_dso(self, data, p, C, weights=weights, survival=survival)
+                scores, ranking = ranked(self, data, problem, solution)
+                last = PathPoint(C, p, problem.norms(solution.W), solution, scores, ranking)
+                first = last if p == self._ps()[0] else first
+                yield last
+
+    def _choose(self, settings: list[Setting], scores: Floats) -> None:
+        """Best mean score; ties go to fewer features, then to the larger p."""
+        results = SearchResults.of(settings, scores)
+        mean, std, ps, ks = (results[key] for key in ("mean_test_score", "std_test_score", "param_p", "param_k"))
+        if not np.isfinite(mean).all():
+            raise ValueError(
+                f"{type(self).__name__}: 'scoring' gave no number on some folds; choose another 'cv' or 'scoring'."
+            )
+        eligible = mean >= mean.max()
+        if self.rule == "one_se":
+            best = int(mean.argmax())
+            eligible = mean >= mean[best] - std[best] / np.sqrt(scores.shape[1])
+        candidates = np.flatnonzero(eligible)
+        chosen = int(candidates[np.lexsort((-ps[candidates], -mean[candidates], ks[candidates]))[0]])
+        self.cv_results_ = results
+        self.best_index_, self.best_score_ = chosen, float(mean[chosen])
+        self.best_C_, self.best_p_, self.best_k_ = settings[chosen]
+        self.best_params_ = parameters(settings[chosen])
+
+    def _publish_path(self, data: TrainingData, path: list[PathPoint]) -> None:
+        chosen = next(point for point in path if (point.C, point.p) == (self.best_C_, self.best_p_))
+        problem = data.problem(chosen.p, None)
+        warn_about(self, problem, chosen.solution, self.tol)
+        warn_without_features(self, problem, chosen.solution)
+        publish(self, data, problem, chosen.solution)
+        self.scores_, self.ranking_ = chosen.scores, chosen.ranking
+        self.path_ = [
+            {
+                "p": point.p,
+                "C": point.C,
+                "objective": point.solution.objective,
+                "certificate": point.solution.certificate,
+                "status": point.solution.status.short,
+                "n_rows": int(np.count_nonzero(point.norms)),
+            }
+            for point in path
+        ]
+
+    def _n_selected(self, n_candidates: int) -> int:
+        chosen = self.ks is not None and hasattr(self, "best_k_")
+        if chosen and self.n_features_to_select == self._n_features_at_fit:
+            return int(self.best_k_)
+        return super()._n_selected(n_candidates)
+
+
+def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival | None]:
+    """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
+    if point is None or point.p > 1 or point.solution.status is Status.ZERO:
+        return None, None
+    return plain_weights(point.norms, p), point.solution.survival
+
+
+def _splitter(cv: Any, codes: Ints) -> Any:
+    """Stratified folds, no more than the smallest class has samples (and at least two)."""
+    if isinstance(cv, Integral):
+        cv = max(2, min(int(cv), int(np.bincount(codes).min())))
+    return check_cv(cv, codes, classifier=True)
+
+
+def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
+    return list(selector._path(data))
+
+
+def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:
+    """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
+    X_train, X_test, y = data.X[train], data.X[test], data.classes[data.codes]
+    present, codes = np.unique(data.codes[train], return_inverse=True)
+    importance = None if data.importance is None else data.importance[train]
+    fold = training_data(selector, X_train, codes, data.classes[present], importance)
+    estimator = _default_estimator(data.X) if selector.estimator is None else selector.estimator
+    score = check_scoring(estimator, selector.scoring)
+    results = []
+    for point in selector._path(fold):
+        for k in selector._ks():
+            top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
+            model = clone(estimator).fit(X_train[:, top], y[train])
+            results.append(score(model, X_test[:, top], y[test]))
+    return np.array(results)
+
+
+def _default_estimator(X: AnyArray) -> Any:
+    return make_pipeline(StandardScaler(with_mean=isinstance(X, np.ndarray)), SVC(kernel="linear"))

@@ -1,0 +1,69 @@
+"""Numbers to a few states, column by column, for mutual information."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, issparse
+
+from dsofs.design.interface import chunk_columns
+from dsofs.design.types import AnyArray, Floats, Ints
+
+# A value as far from the mean as the standard deviation, up to rounding, counts as beyond it: all values of a balanced
+# binary feature lie there, and it would be left with one state.
+AT_ONE_DEVIATION = 1 - 1e-9
+
+
+def dense_chunks(X: AnyArray) -> Iterator[tuple[slice, Floats]]:
+    """The columns of a dense or sparse X as float64, a cache-sized piece at a time."""
+    columns = csc_array(X) if issparse(X) else X
+    step = chunk_columns(X.shape[0])
+    for first in range(0, X.shape[1], step):
+        part = slice(first, min(first + step, X.shape[1]))
+        piece = columns[:, part]
+        yield part, np.asarray(piece.toarray() if issparse(X) else piece, dtype=np.float64)
+
+
+def by_deviation(x: Floats, n_bins: int) -> Ints:
+    """Peng, Long and Ding's three states: below mean - std, above mean + std, and between."""
+    largest = np.abs(x).max(axis=0)
+    x = x / np.where(largest == 0, 1.0, largest)  # its square neither over- nor underflows
+    deviation = x - x.mean(axis=0)
+    limit = AT_ONE_DEVIATION * x.std(axis=0)
+    return 1 + (deviation >= limit).astype(np.intp) - (deviation <= -limit)
+
+
+def by_quantile(x: Floats, n_bins: int) -> Ints:
+    """``n_bins`` states of equal frequency, up to ties."""
+    edges = np.quantile(x, np.arange(1, n_bins) / n_bins, axis=0)
+    return np.column_stack([np.searchsorted(cuts, column) for cuts, column in zip(edges.T, x.T, strict=True)])
+
+
+def as_given(x: Floats, n_bins: int) -> Ints:
+    """Every distinct whole number of a column is a state."""
+    above = x - x.min(axis=0)
+    if above.max() < len(x):  # codes already, but for where they start; states that do not occur do no harm
+        return above.astype(np.intp)
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in x.T])
+
+
+DISCRETIZERS: dict[str | None, Callable[[Floats, int], Ints]] = {
+    "std": by_deviation,
+    "quantile": by_quantile,
+    None: as_given,
+}
+
+
+def code_type(rule: str | None, n_bins: int, n_samples: int) -> np.dtype[Any]:
+    """The smallest integers that hold every state."""
+    return np.min_scalar_type({"std": 3, "quantile": n_bins, None: n_samples}[rule])
+
+
+def discretized(X: AnyArray, rule: str | None, n_bins: int) -> Ints:
+    """States 0, 1, ... of every value of X."""
+    codes = np.empty(X.shape, dtype=code_type(rule, n_bins, X.shape[0]), order="F")
+    for part, piece in dense_chunks(X):
+        codes[:, part] = DISCRETIZERS[rule](piece, n_bins)
+    return codes

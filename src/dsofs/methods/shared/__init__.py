@@ -1,0 +1,1 @@
+"""What the estimators of several methods share."""

@@ -1,1 +1,0 @@
-"""scikit-learn estimators: one class per file; ``fit`` is validate -> problem -> solve -> rank -> attributes."""

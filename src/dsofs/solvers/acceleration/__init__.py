@@ -1,0 +1,1 @@
+"""Faster proposals for the loop: Newton's steps, working sets, rows removed."""

@@ -1,0 +1,139 @@
+"""Weights that may be better than plain reweighting: Newton's, on a working set of rows.
+
+At p = 1 most rows of the optimum are zero, so the loop works on few of them: small rows that will not stay leave, and
+rows that violate the dual constraint ||X_i'B|| <= 1 return. Below p = 1 a zero row is a local optimum and stays zero.
+Where groups differ in p, those of p = 1 leave only if all others are convex too: otherwise none could return.
+A proposal is only that: the loop keeps it if the objective does not rise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsofs.design.types import Bools, Floats, Ints
+from dsofs.problem import Problem
+from dsofs.solvers.acceleration.bounded import BoundedNewton
+from dsofs.solvers.acceleration.newton import DIRECT, Newton
+from dsofs.solvers.loop.point import Point
+
+# Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
+# rows, where Newton's cost little more, fewer plain ones choose as well.
+FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
+WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
+GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
+LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
+# Up to so many groups, Newton's step is one for those there are and those that return. At the least, at the most, and
+# in between while that costs no more than conjugate gradients would, in units of the root of the entries of Y.
+FEW_TOGETHER, MANY_TOGETHER, TOGETHER = 256, 512, 11
+MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
+# A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
+MAX_RETURNS, STAYING = 3, 1e-9
+
+
+class Proposals:
+    """What to try before a plain step, in the light of what succeeded so far."""
+
+    def __init__(self, problem: Problem, warm: bool) -> None:
+        """``warm``: the loop goes on from the solution of a neighbouring problem."""
+        self.problem = problem
+        self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
+        self.returns = np.zeros(problem.n_groups, dtype=np.intp)
+        plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
+        self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
+        self.newton, self.bounded = Newton(), BoundedNewton()
+        self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
+        self.rows_may_leave = True
+        self._learn = self._learn_nothing
+
+    def propose(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
+        """Weights to try, or None if there are none better than ``plain``.
+
+        ``dual_norms`` are ||X_i'B|| of all groups, where the certificate looked at all of them.
+        """
+        self._learn = self._learn_nothing
+        if self.plain_steps_left > 0:
+            self.plain_steps_left -= 1
+            weights = plain.copy()
+            if self.can_return.all():
+                _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
+        else:
+            bounded = self._bounded(point, plain, dual_norms)
+            weights = self._by_newton(point, plain) if bounded is None else bounded
+        if self.rows_may_leave:
+            leaving = _leaving(self.problem, point, weights, self.can_return)
+            staying = np.maximum(weights, STAYING * weights.max())
+            weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, staying)[leaving]
+        return weights if weights.any() and not np.array_equal(weights, plain) else None
+
+    def learn(self, accepted: bool) -> None:
+        """Take note of what became of the last proposal."""
+        self._learn(accepted)
+        # A row that left too early must not spoil the next proposal as well.
+        self.rows_may_leave = accepted
+
+    def _by_newton(self, point: Point, plain: Floats) -> Floats:
+        weights = self.newton.propose(self.problem, point)
+        if weights is None:
+            return plain.copy()
+        self._learn = self.newton.learn
+        return weights
+
+    def _bounded(self, point: Point, plain: Floats, dual_norms: Floats | None) -> Floats | None:
+        """A step for the groups that return, and at once for those there are if they are few and all can leave."""
+        if point.curvature is None or not self.can_return.any():
+            return None
+        groups = back = _returning(point, self.can_return, dual_norms)
+        if self.can_return.all() and self.problem.terms is None:  # residuals leave by the dozen, and come back so
+            present = np.flatnonzero(point.weights)
+            groups = np.union1d(present, back) if len(present) + len(back) <= self.together else back
+        proposal = self.bounded.propose(self.problem, point, groups) if len(groups) else None
+        if proposal is None:
+            return None
+        self._learn = self.bounded.learn
+        weights = plain.copy()
+        weights[groups] = proposal
+        self.returns += (weights > 0) & (point.weights == 0)
+        return weights
+
+    def _learn_nothing(self, accepted: bool) -> None:
+        pass
+
+
+def _keep_largest(weights: Floats, count: int) -> None:
+    if count < np.count_nonzero(weights):
+        weights[np.argpartition(weights, -count)[:-count]] = 0.0
+
+
+def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools) -> Bools:
+    """Groups that are as good as zero, and of those that can return also the small ones that will not stay.
+
+    (Above p = 1 no row of an optimum is zero, however small.)
+    """
+    shares = problem.shares(_norms_for(weights, np.minimum(problem.powers, 1.0)))
+    gone = shares < GONE
+    if not can_return.any():
+        return gone & (problem.powers < 1)
+    g = problem.norms(point.G, point.rows)
+    # At a solution the mean of g^2 over the weights is 1; on the way there g is measured against it.
+    d = np.where(can_return, point.weights, 0.0)
+    if not d.any():
+        return np.zeros_like(can_return)
+    g /= np.sqrt(np.sum(d * g**2) / np.sum(d))
+    return (d > 0) & ((gone & (g < 1)) | ((shares < LEAVING_NORM) & (g < LEAVING_DUAL)))
+
+
+def _norms_for(weights: Floats, p: Floats) -> Floats:
+    """The norms ||w|| of which these would be the plain weights, ||w||^(2-p)."""
+    norms = np.zeros_like(weights)
+    present = weights > 0
+    norms[present] = weights[present] ** (1 / (2 - p[present]))
+    return norms
+
+
+def _returning(point: Point, can_return: Bools, dual_norms: Floats | None) -> Ints:
+    """The groups outside the working set that violate the dual constraint most; none where it was not looked at."""
+    if dual_norms is None:
+        return np.empty(0, dtype=np.intp)
+    violating = np.flatnonzero((dual_norms > 1) & (point.weights == 0) & can_return)
+    most = max(MIN_RETURNING, int(RETURNING * np.count_nonzero(point.weights)))
+    return np.sort(violating[np.argsort(dual_norms[violating])[-most:]])

@@ -1,0 +1,1 @@
+"""The outer loop and its certificate."""

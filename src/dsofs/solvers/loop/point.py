@@ -1,0 +1,133 @@
+"""What the parts of the loop hand to each other: a ``Point`` per outer step, an ``Inner`` per inner solve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dsofs.design.interface import Design
+from dsofs.design.norms import GroupSums, row_norms
+from dsofs.design.residuals import WithResiduals
+from dsofs.design.types import Bools, Floats, Ints
+from dsofs.problem import Problem
+
+
+class Curvature(Protocol):
+    """P_j = X_F'(K_FF + s)^{-1} X_F of some classes: how G = X'B answers to the weights, dG_j = -P_j (G_j o dd).
+
+    F are the samples on the margin (and, with squared slack, inside it).
+    """
+
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
+        """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X, added up within groups."""
+
+    def product(self, U: Floats) -> Callable[[Floats], Floats]:
+        """z -> sum_j U_j o P_j (U_j o z) on the active rows, without forming P."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """The inner optimum for some columns of Y, on the active rows: W = diag(d) G with G = X'B."""
+
+    W: Floats
+    B: Floats  # multipliers with the sign of Y: B = Y o A
+    G: Floats
+    price: float  # of slack
+    curvature: Curvature | None = None  # None where it would need too much room
+
+
+class InnerSolver(Protocol):
+    """Solves the inner problem for some columns of Y; None where it has no solution."""
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        """For the weights d of the active ``rows``, whose columns are X, from the multipliers B."""
+
+
+@dataclass
+class Point:
+    """W on the active rows, and the multipliers that go with it.
+
+    For the joint steps W = diag(d) G with G = X'B; the paper's alternation fills in the same fields. G and
+    ``curvature``, which can be larger than K, are released as soon as the next weights are proposed.
+    """
+
+    weights: Floats  # d, one per group; 0 for a group that has left
+    rows: Ints  # rows of W whose group is active
+    X: Design  # their columns
+    W: Floats
+    B: Floats
+    G: Floats
+    norms: Floats  # ||W_g|| of every group
+    objective: float  # (1/p) sum ||W_g||^p + price of slack
+    curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
+
+    def release(self) -> None:
+        """Let go of what only a proposal needs, before there is another point of the same size."""
+        self.curvature, self.G = None, self.G[:0].copy()
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Floats, rows: Ints, X: Design, parts: list[tuple[Ints, Inner]]) -> Point:
+        """From the inner optima for all columns of Y."""
+        if len(parts) == 1:
+            W, B, G = parts[0][1].W, parts[0][1].B, parts[0][1].G
+        else:
+            order = np.argsort(np.concatenate([columns for columns, _ in parts]))
+            W, B, G = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in ("W", "B", "G"))
+        norms = problem.norms(W, rows)
+        objective = penalty(problem, norms) + sum(inner.price for _, inner in parts)
+        curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
+        return cls(weights, rows, X, W, B, G, norms, objective, curvature if len(curvature) == len(parts) else None)
+
+
+class Step(Protocol):
+    """An inner step: minimise 1/2 sum ||w_i||^2 / d_i under the variant's constraints.
+
+    Returns None if it cannot be done with these weights (too few rows are left to separate the classes).
+    """
+
+    def __call__(self, weights: Floats, previous: Point | None) -> Point | None: ...
+
+
+def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
+    """The active rows and their columns of X, from the previous point where it has them all: those are at hand."""
+    rows = np.flatnonzero(problem.expand(weights))
+    if previous is not None and len(rows) <= len(previous.rows):
+        place = np.searchsorted(previous.rows, rows)
+        if place[-1] < len(previous.rows) and np.array_equal(previous.rows[place], rows):
+            return rows, previous.X.take(place)
+    return rows, problem.X.take(rows)
+
+
+def penalty(problem: Problem, norms: Floats) -> float:
+    """(1/p) sum_g ||W_g||^p."""
+    present = norms != 0  # NaN comes through
+    p = _at(present, problem.p)
+    return float(np.sum(norms[present] ** p / p))
+
+
+def objective_at_zero(problem: Problem) -> float:
+    """The objective of W = 0: what it costs that no sample is on its margin; infinite where margins are hard."""
+    if problem.terms is not None:  # residuals are rows too, and take up all of Y
+        assert isinstance(problem.X, WithResiduals)
+        norms = np.zeros(problem.n_groups)
+        norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
+        return penalty(problem, norms)
+    if problem.C is None:
+        return np.inf
+    return float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))
+
+
+def plain_weights(norms: Floats, p: float | Floats) -> Floats:
+    """d = ||w||^(2-p): equality in the loop's bound, so the inner step cannot raise the objective."""
+    weights = np.zeros_like(norms)
+    present = (norms > 0) | (p == 2)  # at p = 2 a row of zeros weighs 1 like all others
+    weights[present] = norms[present] ** (2 - _at(present, p))
+    return weights
+
+
+def _at(present: Bools, p: float | Floats) -> float | Floats:
+    """The powers of these groups alone: powers are dear to compute, and most norms are zero."""
+    return p[present] if isinstance(p, np.ndarray) else p

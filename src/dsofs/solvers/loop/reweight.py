@@ -1,0 +1,117 @@
+"""THE outer loop: reweight, solve the inner step, until a certificate says that it is enough.
+
+    (1/p) ||w||^p <= 1/2 ||w||^2 / d + const,  with equality at d = ||w||^(2-p)
+
+so the inner optimum for d = ||w_old||^(2-p) is never worse than w_old (the paper's Lemma 2). Better weights than these
+may be proposed; they are kept only if the objective does not rise.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dsofs.design.types import Floats
+from dsofs.problem import History, Problem, Solution, Status, Survival
+from dsofs.solvers.acceleration.proposals import Proposals
+from dsofs.solvers.acceleration.removal import without_superfluous_rows
+from dsofs.solvers.loop.certificates import Certifier, relative_gap
+from dsofs.solvers.loop.point import Point, Step, objective_at_zero, plain_weights
+
+COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
+NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
+ROUNDING = 5e-11  # relative rise that rounding can cause
+REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
+
+
+def reweight(
+    problem: Problem,
+    step: Step,
+    *,
+    tol: float,
+    max_iter: int,
+    weights: Floats | None = None,
+    survival: Survival | None = None,
+    accelerate: bool = True,
+    rest: float = REST,
+) -> Solution | None:
+    """Run the loop from ``weights`` (default: all ones); None if already the first inner step has no solution."""
+    clock = time.perf_counter()
+    point = step(np.ones(problem.n_groups) if weights is None else weights, None)
+    if point is None:
+        return None
+    proposals = Proposals(problem, warm=survival is not None) if accelerate else None
+    survival = survival.copy() if survival else Survival.start(len(problem.of_W(point.norms)))
+    history, certify = History(), Certifier(problem, tol)
+    while True:
+        survival.record(problem.of_W(point.norms))
+        certificate, dual_norms = certify(point)
+        history.append(point.objective * problem.unit, certificate, len(point.rows), time.perf_counter() - clock)
+        status = _status(history, tol, max_iter, rest)
+        if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
+            status = _collapsed(problem, point, survival) or status
+        following = None if status else _next_point(problem, step, point, proposals, dual_norms)
+        if status is Status.CONVERGED and proposals is not None and not problem.convex and problem.terms is None:
+            following = without_superfluous_rows(problem, step, point)
+        if following is None:
+            return _solution(problem, point, certify, status or _at_rest(problem, point), history, survival)
+        point = following
+
+
+def _next_point(
+    problem: Problem, step: Step, point: Point, proposals: Proposals | None, dual_norms: Floats | None
+) -> Point | None:
+    plain = plain_weights(point.norms, problem.p)
+    proposal = proposals.propose(point, plain, dual_norms) if proposals else None
+    point.release()
+    if proposals is not None and proposal is not None:
+        candidate = step(proposal, point)
+        accepted = candidate is not None and candidate.objective <= (1 + ROUNDING) * point.objective
+        proposals.learn(accepted)
+        if accepted:
+            return candidate
+        candidate = None  # it may be as large as the point: let go of it before the next
+    following = step(plain, point)
+    # A rise can only come from rounding: there is nothing left to gain.
+    return None if following is None or following.objective > (1 + ROUNDING) * point.objective else following
+
+
+def _status(history: History, tol: float, max_iter: int, rest: float) -> Status | None:
+    if history.gap[-1] <= tol:
+        return Status.CONVERGED
+    if len(history.gap) >= max_iter:
+        return Status.MAX_ITER
+    recent = history.objective[-REST_STEPS - 1 :]
+    if len(recent) > REST_STEPS and recent[0] - recent[-1] <= rest * recent[-1]:
+        return Status.STALLED
+    return None
+
+
+def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | None:
+    """Whether all rows are on their way to zero, which only slack and residuals allow."""
+    misfit = problem.C is not None or problem.terms is not None
+    if misfit and problem.of_W(point.norms).max() <= COLLAPSED * survival.largest:
+        return Status.ZERO
+    return None
+
+
+def _at_rest(problem: Problem, point: Point) -> Status:
+    """Rounding keeps the objective from falling: before the certificate is reached, or because W is nothing else."""
+    # With squared slack s a multiplier is (1 - t) / s: do all of them say that the margin t is zero?
+    nothing = problem.slack is not None and np.abs(1 - problem.slack * np.abs(point.B)).max() <= NO_MARGIN
+    return Status.ZERO if nothing else Status.STALLED
+
+
+def _solution(
+    problem: Problem, point: Point, certify: Certifier, status: Status, history: History, survival: Survival
+) -> Solution:
+    B = point.B if certify.B is None else certify.B
+    W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
+    at_zero = objective_at_zero(problem)
+    if status is not Status.ZERO and (problem.convex or at_zero >= (1 - REST) * point.objective):
+        W[point.rows] = point.W
+        return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival)
+    # Below p = 1 a row of zeros is a local optimum.
+    certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
+    return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival)

@@ -1,0 +1,91 @@
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.linalg  # noqa: F401  (loads the second BLAS)
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from dsofs.design.threads import all_threads, single_threaded
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
+def test_one_thread_inside_and_restored_after():
+    before = blas_threads()
+    with single_threaded():
+        assert set(blas_threads()) == {1}
+        with all_threads():
+            assert blas_threads() == before
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_restored_after_an_exception():
+    before = blas_threads()
+    with pytest.raises(KeyError), single_threaded(), all_threads():
+        raise KeyError
+    assert blas_threads() == before
+
+
+def test_fits_that_overlap_leave_the_threads_as_they_were():
+    """In a process of its own: whichever thread sets a limit first decides over it from then on."""
+    script = """
+import threading, numpy as np, scipy.linalg
+from threadpoolctl import threadpool_info
+from dsofs.design.threads import all_threads, single_threaded
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+before, (entered, left) = blas_threads(), (threading.Event(), threading.Event())
+
+def first():
+    with single_threaded():
+        entered.wait(10)
+    left.set()
+
+def second():
+    with single_threaded(), all_threads():
+        entered.set()
+        left.wait(10)
+
+threads = [threading.Thread(target=first), threading.Thread(target=second)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(10)
+print(before == blas_threads(), max(before))
+"""
+    variables = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=variables, check=True)
+    assert done.stdout.split()[0] == "True"
+
+
+def test_limits_are_restored_after_fits_in_several_threads():
+    before = blas_threads()
+    inside = threading.Barrier(3, timeout=10)
+
+    def hold():
+        with single_threaded():
+            inside.wait()
+
+    workers = [threading.Thread(target=hold, daemon=True) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    with single_threaded():
+        inside.wait()
+    for worker in workers:
+        worker.join(timeout=10)
+    assert blas_threads() == before

@@ -1,0 +1,107 @@
+"""Newton's step for weights that may be zero: what it proposes, and how fast the loop is with it."""
+
+import numpy as np
+import pytest
+
+from dsofs.solvers import solve
+from dsofs.solvers.acceleration.bounded import BoundedNewton
+from dsofs.solvers.acceleration.newton import curvature_matrix
+from dsofs.solvers.inner.equality import EqualityStep
+from dsofs.solvers.inner.margin import MarginStep
+from tests.problems import random_problem
+
+
+def point_at(problem, weights):
+    return MarginStep(problem)(weights, None)
+
+
+def optimal_weights(problem):
+    return problem.norms(solve(problem, tol=1e-12).W)
+
+
+def phi(problem, weights):
+    """1/2 sum(A) + 1/2 sum(d), which the weights are to minimise."""
+    return (np.sum(problem.Y * point_at(problem, weights).B) + np.sum(weights)) / 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_solution_is_left_as_it_is(seed):
+    problem = random_problem(seed, 20, 60, 3, p=1.0)
+    weights = optimal_weights(problem)
+    present = np.flatnonzero(weights)
+    proposal = BoundedNewton().propose(problem, point_at(problem, weights), present)
+    np.testing.assert_allclose(proposal, weights[present], rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_those_that_violate_the_dual_constraint_return_and_others_do_not(seed):
+    problem = random_problem(seed, 20, 60, 3, p=1.0)
+    weights = optimal_weights(problem)
+    removed = int(np.argmin(np.where(weights > 0, weights, np.inf)))
+    idle = int(np.flatnonzero(weights == 0)[0])
+    weights[removed] = 0.0
+    groups = np.sort([*np.flatnonzero(weights), removed, idle])
+    proposal = np.zeros_like(weights)
+    proposal[groups] = BoundedNewton().propose(problem, point_at(problem, weights), groups)
+    assert proposal[removed] > 0
+    assert proposal[idle] == 0
+    assert phi(problem, proposal) < phi(problem, weights)
+
+
+def test_a_failure_makes_it_cautious_and_successes_bold_again():
+    problem = random_problem(0, 20, 60, 3, p=1.0)
+    weights = optimal_weights(problem) * np.random.default_rng(0).uniform(0.8, 1.2, problem.n_groups)
+    point, groups = point_at(problem, weights), np.flatnonzero(weights)
+    newton = BoundedNewton()
+
+    def length():
+        return np.linalg.norm(newton.propose(problem, point, groups) - weights[groups])
+
+    first = length()
+    newton.learn(accepted=False)
+    assert length() < first
+    newton.learn(accepted=True)
+    newton.learn(accepted=True)
+    assert length() == first
+
+
+def test_without_curvature_weights_grow_where_they_should():
+    """All multipliers are at their ceiling: phi is linear."""
+    problem = random_problem(0, 20, 60, 3, p=1.0, C=np.full((20, 3), 0.3), loss="hinge")
+    point = point_at(problem, np.full(61, 1e-4))
+    g = problem.norms(point.G)
+    assert (np.abs(point.B) == 0.3).all()
+    proposal = BoundedNewton().propose(problem, point, np.arange(61))
+    np.testing.assert_array_equal(proposal > 1e-4, g > 1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(301) // 3}, {"C": np.full((40, 3), 10.0)}])
+def test_the_gap_falls_quadratically_in_the_end(seed, options):
+    problem = random_problem(seed, 40, 300, 3, p=1.0, **options)
+    gap = np.array(solve(problem, tol=1e-9).history.gap)
+    assert gap[-1] <= 1e-9
+    assert np.count_nonzero(gap < 1e-3) <= 6  # by a factor of ten a step it would take seven and more
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"C": np.full((30, 3), 10.0)}, {"constraint": "equality"}, {"C": np.full((150, 3), 10.0), "m": 150, "n": 23}],
+    ids=["hard", "slack", "equality", "features"],
+)
+def test_the_curvature_of_groups_is_that_of_their_rows_added_up(options):
+    options = {"m": 30, "n": 79, "c": 3, **options}
+    rows = np.arange(options["n"] + 1)
+    chosen = np.arange(len(rows) // 4)
+    groups = np.random.default_rng(0).permutation(rows % len(chosen))
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(chosen))
+    step = EqualityStep if "constraint" in options else MarginStep
+
+    def matrix(problem, weights, groups):
+        point = step(problem)(weights, None)
+        return curvature_matrix(problem, point, point.X, rows, point.G, groups)
+
+    of_rows = matrix(random_problem(1, **options), weights[groups], rows)
+    of_groups = matrix(random_problem(1, groups=groups, **options), weights, chosen)
+    member = groups[:, None] == chosen
+    np.testing.assert_allclose(of_groups, member.T @ of_rows @ member, atol=1e-9 * np.abs(of_rows).max())

@@ -1,0 +1,96 @@
+"""The inner QP against non-negative least squares and a dual active-set solver."""
+
+import daqp
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from dsofs.solvers.qp.nnqp import solve_nnqp
+
+
+def random_qp(seed):
+    """K of condition 1 to 1e8 and labels, m up to 300."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 301))
+    basis, _ = np.linalg.qr(rng.normal(size=(m, m)))
+    root = basis * np.logspace(0, -rng.uniform(0, 4), m)
+    y = rng.choice([-1.0, 1.0], size=m)
+    q = rng.uniform(0.1, 2, size=m) if seed % 2 else np.ones(m)
+    return root @ root.T, root, y, q
+
+
+def value(K, y, q, a):
+    b = y * a
+    return 0.5 * b @ K @ b - q @ a
+
+
+def by_nnls(root, y, q):
+    a, _ = nnls((root * y[:, None]).T, np.linalg.solve(root * y[:, None], q), maxiter=100 * len(y))
+    return a
+
+
+def by_daqp(K, y, q):
+    m = len(y)
+    H = K * np.outer(y, y)
+    unbounded = np.full(m, 1e30)
+    a, _, flag, _ = daqp.solve(H, -q, np.eye(m), unbounded, np.zeros(m), np.zeros(m, dtype=np.int32))
+    assert flag > 0
+    return np.maximum(a, 0)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_objective_and_optimality_conditions(seed):
+    K, root, y, q = random_qp(seed)
+    solution = solve_nnqp(K, y[:, None], q[:, None])
+    a = y * solution.B[:, 0]
+    assert a.min() >= 0 or a.min() > -1e-12 * np.abs(a).max()
+    excess = y * (K @ (y * a)) - q
+    scale = max(1.0, a.max())
+    assert excess.min() >= -1e-8 * scale
+    assert np.abs(excess[a > 0]).max(initial=0) <= 1e-8 * scale
+    ours = value(K, y, q, a)
+    assert ours == pytest.approx(value(K, y, q, by_nnls(root, y, q)), rel=1e-9)
+    if seed % 4 == 0:
+        assert ours <= value(K, y, q, by_daqp(K, y, q)) * (1 - 1e-9) or ours == pytest.approx(
+            value(K, y, q, by_daqp(K, y, q)), rel=1e-6
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_singular_matrix_of_a_separable_class(seed):
+    """rank 10 of 60, as K ends up below p = 1: the margins are met all the same."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 10))
+    y = np.sign(X @ rng.normal(size=10))
+    K = X @ X.T
+    solution = solve_nnqp(K, y[:, None], np.ones((60, 1)))
+    a = y * solution.B[:, 0]
+    margins = y * (K @ solution.B[:, 0])
+    assert margins.min() >= 1 - 1e-8 * max(1.0, a.max())
+    assert a @ np.abs(margins - 1) <= 1e-8 * a.sum() * max(1.0, a.max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_warm_start_changes_nothing(seed):
+    K, _, y, q = random_qp(seed)
+    cold = solve_nnqp(K, y[:, None], q[:, None])
+    rng = np.random.default_rng(seed)
+    start = (y * rng.uniform(0, 1, len(y)) * (rng.random(len(y)) < 0.5))[:, None]
+    warm = solve_nnqp(K, y[:, None], q[:, None], start)
+    scale = np.abs(cold.B).max()
+    np.testing.assert_allclose(K @ warm.B, K @ cold.B, atol=1e-7 * max(1.0, scale))
+
+
+def test_slack_is_a_ridge_on_the_diagonal():
+    K, _, y, q = random_qp(6)
+    slack = np.random.default_rng(0).uniform(0.1, 1, len(y))
+    with_slack = solve_nnqp(K, y[:, None], q[:, None], slack=slack[:, None])
+    with_ridge = solve_nnqp(K + np.diag(slack), y[:, None], q[:, None])
+    np.testing.assert_allclose(with_slack.B, with_ridge.B, rtol=1e-6, atol=1e-9)
+
+
+def test_nothing_to_do_gives_zero():
+    K, _, y, _ = random_qp(3)
+    solution = solve_nnqp(K, y[:, None], -np.ones((len(y), 1)))
+    assert not solution.B.any()
+    assert solution.residual == 0
