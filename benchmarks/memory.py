@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
-from dsofs.design.budget import fit_bytes
+from dsofs.design.budget import Budget
 from dsofs.experiments.results import Row
 
 STUDY = "memory"
@@ -43,7 +43,7 @@ def measure(m: int, n: int, c: int, dtype: str, settings: dict[str, Any]) -> dic
     for row in X:
         row[:] = rng.standard_normal(n, dtype=dtype)
     X[:, :10] += y[:, None]
-    return {"extra": extra_memory(X, y, **settings), "bound": fit_bytes(m, n, c) + 50 * MIB, "X": X.nbytes}
+    return {"extra": extra_memory(X, y, **settings), "bound": Budget().fit_bytes(m, n, c) + 50 * MIB, "X": X.nbytes}
 
 
 def draw() -> None:

@@ -29,6 +29,7 @@ SOURCES = Path(dsofs.__file__).parent
 NO_ROOM = {"reference"}  # of tests: independent computations that tests compare with
 # Tests of several modules together, by name -> what they are about. Any other test file has the name of what it tests.
 ACROSS_MODULES = {
+    "array_api": "X of other array libraries in all estimators",
     "any_library": "all solvers on designs of any array library",
     "bad_input": "errors of all selectors",
     "benchmarks": "the scripts beside the package",

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from dsofs.design.interface import Design, normal_matrix
+from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
 
 
@@ -49,8 +49,6 @@ class GroupSizes:
 
 def _degrees_of_freedom(X: Design) -> float:
     """(tr K)^2 / tr(K^2) of K = X'X, or of K = X X', which has the same eigenvalues, if that is smaller."""
-    if X.n_columns <= X.n_samples:
-        K = normal_matrix(X, np.ones(X.n_samples), np.arange(X.n_samples))
-    else:
-        K = X.gram(np.ones(X.n_columns))
+    m, n = X.n_samples, X.n_columns
+    K = X.normal_matrix(np.ones(m)) if n <= m else X.gram(np.ones(n))
     return float(np.trace(K) ** 2 / np.sum(K**2))

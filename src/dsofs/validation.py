@@ -11,12 +11,15 @@ from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils import compute_class_weight
+from sklearn.utils import compute_class_weight, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from dsofs.design.library import on_host
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.parameters import ARRAY_LIKE, real
 
@@ -46,6 +49,7 @@ def check_X_y(
     estimator: BaseEstimator, X: AnyArray, y: AnyArray, *, allow_nan: bool = False
 ) -> tuple[AnyArray, Ints, np.ndarray]:
     """Numeric, finite X (dense or sparse, its float dtype kept), class codes 0..c-1, and the classes."""
+    y = labels_on_host(estimator, y)
     _check_labels(estimator, y)
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
     classes, codes = np.unique(y, return_inverse=True)
@@ -114,13 +118,14 @@ def _numeric(
     y_numeric: bool = False,
     multi_output: bool = False,
 ) -> tuple[AnyArray, np.ndarray]:
+    X = _reachable(estimator, X)
     try:
         X_checked, y = validate_data(
             estimator,
             X,
             y,
             accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
+            dtype=_floats(X),
             ensure_all_finite=False,
             ensure_min_samples=2,
             y_numeric=y_numeric,
@@ -129,8 +134,45 @@ def _numeric(
     except (ValueError, TypeError) as error:
         _explain_text(estimator, X, error)
         raise
-    _check_finite(estimator, X_checked, allow_nan=allow_nan)
+    if allow_nan:
+        explain_not_finite(estimator, X_checked, allow_nan=True)
     return X_checked, y
+
+
+def is_dispatched(X: AnyArray) -> bool:
+    """Whether scikit-learn is asked to leave X in its array library."""
+    return bool(get_config()["array_api_dispatch"]) and is_array_api_obj(X) and not isinstance(X, np.ndarray)
+
+
+def _floats(X: AnyArray) -> tuple[Any, ...]:
+    """The types of numbers that are kept; others become the first."""
+    if not is_dispatched(X):
+        return np.float64, np.float32
+    floats = array_namespace(X).__array_namespace_info__().dtypes(device=device(X), kind="real floating")
+    return tuple(floats[name] for name in ("float64", "float32") if name in floats)
+
+
+def _reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
+    """X, or as a NumPy array where the estimator works on no other; refused if NumPy cannot read it where it is."""
+    if is_dispatched(X):
+        return X if get_tags(estimator).array_api_support else on_host(X)
+    if not is_array_api_obj(X) or isinstance(X, np.ndarray):
+        return X
+    try:
+        return np.asarray(X)
+    except (TypeError, RuntimeError, ValueError) as error:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot read X, which is on the device {device(X)}. Allow it to work there by "
+            "sklearn.set_config(array_api_dispatch=True), with SCIPY_ARRAY_API=1 in the environment before SciPy is "
+            "imported; or move X to the CPU."
+        ) from error
+
+
+def labels_on_host(estimator: BaseEstimator, y: AnyArray) -> AnyArray:
+    """Labels of any array library as a NumPy array; others as they are."""
+    if not is_array_api_obj(y) or isinstance(y, np.ndarray):
+        return y
+    return on_host(y) if is_dispatched(y) else _reachable(estimator, y)
 
 
 def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
@@ -157,8 +199,8 @@ def check_positive(estimator: BaseEstimator, name: str, values: AnyArray) -> Flo
 
 
 def check_squares(estimator: BaseEstimator, mean: Floats, scale: Floats) -> None:
-    """Refuse values too large to be squared, where they are not standardised."""
-    if not estimator.standardize and np.abs(mean).max() + scale.max() > LARGEST:
+    """Refuse values too large to be squared."""
+    if np.abs(mean).max() + scale.max() > LARGEST:
         owner = type(estimator).__name__
         raise ValueError(f"{owner} cannot square the values of X: they are too large. Use standardize=True.")
 
@@ -211,12 +253,10 @@ def _not_finite(values: np.ndarray) -> np.ndarray:
     return ~np.isfinite(values)
 
 
-def _check_finite(estimator: BaseEstimator, X: AnyArray, *, allow_nan: bool = False) -> None:
-    values = X.data if sparse.issparse(X) else X
+def explain_not_finite(estimator: BaseEstimator, X: AnyArray, *, allow_nan: bool = False) -> None:
+    """Refuse values that are not finite, and say which."""
+    X = X if sparse.issparse(X) else on_host(X)
     refused = np.isinf if allow_nan else _not_finite
-    with np.errstate(all="ignore"):
-        if np.isfinite(np.sum(values, dtype=np.float64)):
-            return
     if sparse.issparse(X):
         coo = X.tocoo()
         bad = refused(coo.data)

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dsofs.design import as_design, moments
-from dsofs.design import interface as design
-from dsofs.design.copies import without_copies
+from dsofs.design import Budget, as_design, moments
+from dsofs.design.copies import probe, without_copies
+
+DEFAULT = Budget()
 
 
-def found(X, groups=None, **options):
-    made = as_design(X, moments(X), **{"standardize": True, "bias": True, **options})
-    distinct, copies = without_copies(made, groups)
+def found(X, groups=None, standardize=True, budget=DEFAULT):
+    stats = moments(X, probe(X.shape[0]), budget)
+    made = as_design(X, stats, standardize=standardize, bias=True, budget=budget)
+    products = stats.targets[:, 0] if standardize else stats.targets[:, 0] * stats.scale
+    distinct, copies = without_copies(made, products[made.kept], groups)
     assert distinct.n_columns == len(distinct.kept) + 1
     assert set(distinct.kept) | set(copies.features) == set(made.kept)
     return dict(zip(copies.features.tolist(), copies.originals.tolist(), strict=True)), copies.grouped.tolist()
@@ -40,12 +43,12 @@ def test_a_group_is_searched_for_copies_of_its_own(X):
     assert found(X, np.arange(8)) == ({5: 1, 6: 1}, [False, False])
 
 
-def test_many_copies_in_small_pieces(monkeypatch):
-    monkeypatch.setattr(design, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 2)
+def test_many_copies_in_small_pieces():
     rng = np.random.default_rng(1)
     columns = rng.normal(size=(20, 6))
     original = rng.integers(0, 6, size=50)
     X = columns[:, original] * rng.choice([-1.0, 1.0], size=50)
     first = {kind: int(np.flatnonzero(original == kind)[0]) for kind in np.unique(original)}
-    assert found(X)[0] == {i: first[kind] for i, kind in enumerate(original) if first[kind] != i}
+    assert found(X, budget=Budget(chunk=1, fewest=2))[0] == {
+        i: first[kind] for i, kind in enumerate(original) if first[kind] != i
+    }

@@ -1,19 +1,19 @@
 """Every kind of design gives the products of the matrix it stands for."""
 
-import array_api_strict
 import numpy as np
 import pytest
 from scipy import sparse
 
-from dsofs.design import Block, as_design, moments
+from dsofs.design import Block, Budget, NotFiniteError, as_design, moments
 from dsofs.design import budget as memory
-from dsofs.design import interface as design
 from dsofs.design.backends.dense import DenseDesign
 from dsofs.design.backends.sparse import SparseDesign
+from tests.arrays import KINDS, LIBRARIES
 from tests.problems import standardised
 
 C = 3
 SHAPES = {"wide": (13, 700), "tall": (700, 13)}
+BUDGETS = {"in one block": Budget(), "in pieces": Budget(8 * 13 * 50, 8 * 13 * 50, 8 * 13 * 20, 7)}
 
 
 @pytest.fixture(params=SHAPES)
@@ -25,48 +25,63 @@ def X(request):
     return X
 
 
-KINDS = {
-    "dense": lambda X: X,
-    "fortran": np.asfortranarray,
-    "float32": lambda X: X.astype(np.float32),
-    "csr": sparse.csr_array,
-    "csc": sparse.csc_matrix,
-}
-
-
-@pytest.fixture(params=["in one block", "in pieces"])
-def block_size(request, monkeypatch):
-    if request.param == "in pieces":
-        monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 13 * 50)
-        monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 13 * 20)
-        monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 7)
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
-    given = KINDS[kind](X)
-    stats = moments(given)
-    assert set(np.flatnonzero(stats.constant)) == {5, 9}
-    Z = standardised(np.delete(np.asarray(given.toarray() if sparse.issparse(given) else given, float), [5, 9], 1))
-    Z = np.column_stack([Z, np.ones(len(Z))]) if bias else Z
-    operations = as_design(given, stats, standardize=True, bias=bias)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
+    budget, given = BUDGETS[budget], KINDS[kind](X, tmp_path)
     rng = np.random.default_rng(1)
+    T = rng.normal(size=(len(X), 2))
+    stats = moments(given, T, budget)
+    assert set(np.flatnonzero(stats.constant)) == {5, 9}
+    whole_X = X.astype(np.float32).astype(float) if kind == "float32" else X
+    Z = standardised(np.delete(whole_X, [5, 9], 1))
+    np.testing.assert_allclose(np.delete(stats.targets, [5, 9], 0), Z.T @ T, atol=1e-9)
+    Z = np.column_stack([Z, np.ones(len(Z))]) if bias else Z
+    operations = as_design(given, stats, standardize=True, bias=bias, budget=budget)
     d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
+    d[3] = 0.0
     some = np.sort(rng.permutation(Z.shape[1])[:40])
     few = rng.permutation(len(Z))[:11]
     everything = operations.compact()
     whole = slice(None)
     for view, use in [(operations, whole), (everything, whole), (everything.take(some), some)]:
         matrix = Z[:, use]
-        np.testing.assert_allclose(view.gram(d[use]), matrix * d[use] @ matrix.T, atol=1e-9)
-        np.testing.assert_allclose(view.gram(np.ones(matrix.shape[1])), matrix @ matrix.T, atol=1e-9)
-        np.testing.assert_allclose(view.dot(W[use]), matrix @ W[use], atol=1e-9)
-        np.testing.assert_allclose(view.tdot(B), matrix.T @ B, atol=1e-9)
-        np.testing.assert_allclose(view.samples(few).Z, matrix[few], atol=1e-9)
-        np.testing.assert_allclose(view.column_norms(), np.linalg.norm(matrix, axis=0), atol=1e-9)
-    np.testing.assert_allclose(everything.block(some).Z, Z[:, some], atol=1e-9)
+        close = {"atol": 1e-9}
+        np.testing.assert_allclose(view.gram(d[use]), matrix * d[use] @ matrix.T, **close)
+        np.testing.assert_allclose(view.gram(np.ones(matrix.shape[1])), matrix @ matrix.T, **close)
+        np.testing.assert_allclose(view.dot(W[use]), matrix @ W[use], **close)
+        np.testing.assert_allclose(view.tdot(B), matrix.T @ B, **close)
+        np.testing.assert_allclose(view.dual_norms(B), np.linalg.norm(matrix.T @ B, axis=1), **close)
+        np.testing.assert_allclose(view.samples(few).on_host(), matrix[few], **close)
+        np.testing.assert_allclose(view.samples(slice(2, 9)).on_host(), matrix[2:9], **close)
+        np.testing.assert_allclose(view.column_norms(), np.linalg.norm(matrix, axis=0), **close)
+        first, second = view.normal_matrices([(few, d[:11]), (few[:0], d[:0])])
+        np.testing.assert_allclose(first, matrix[few].T * d[:11] @ matrix[few], **close)
+        np.testing.assert_array_equal(second, np.zeros_like(first))
+        centred = matrix - matrix.mean(axis=0)
+        G, b = view.covariances(B)
+        np.testing.assert_allclose(G, centred.T @ centred, **close)
+        np.testing.assert_allclose(b, centred.T @ B, **close)
+    np.testing.assert_allclose(everything.block(some).on_host(), Z[:, some], atol=1e-9)
     assert (view.gram(d[some]) == view.gram(d[some]).T).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_found_on_the_way(X, kind, value, tmp_path):
+    X[7, 3] = value
+    with pytest.raises(NotFiniteError):
+        moments(KINDS[kind](X, tmp_path))
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_blocks_stay_in_the_library_of_x(X, kind, tmp_path):
+    given = KINDS[kind](X, tmp_path)
+    block = as_design(given, moments(given), standardize=True, bias=True).compact()
+    assert type(block.Z) is type(given)
+    assert type(block.take(np.arange(3)).Z) is type(given)
+    assert block.Z.device == given.device
 
 
 @pytest.mark.parametrize(
@@ -75,22 +90,23 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, block_size):
 def test_products_with_x_as_it_is_are_those_of_the_standardised_one(X, change):
     given = change(np.delete(X, [5, 9], axis=1))
     view = as_design(given, moments(given), standardize=True, bias=True)
-    Z = view.materialise().Z
+    Z = view.materialise().on_host()
     rng = np.random.default_rng(1)
     W, B = rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
     np.testing.assert_allclose(view.dot(W), Z @ W, atol=1e-9)
     np.testing.assert_allclose(view.tdot(B), Z.T @ B, atol=1e-9)
 
 
-def test_columns_become_a_block_only_when_they_fit(X, monkeypatch):
+def test_columns_become_a_block_only_when_they_fit(X):
     stats = moments(X)
-    view = as_design(X, stats, standardize=True, bias=True)
-    assert isinstance(view.compact(), Block)
-    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * len(X) * 10)
+    assert isinstance(as_design(X, stats, standardize=True, bias=True).compact(), Block)
+    small = Budget(8 * len(X) * 10, 8 * len(X) * 10)
+    view = as_design(X, stats, standardize=True, bias=True, budget=small)
     assert isinstance(view.compact(), DenseDesign)
     assert isinstance(view.take(np.arange(11)), DenseDesign)
     assert isinstance(view.take(np.arange(10)), Block)
-    assert isinstance(as_design(sparse.csr_array(X), stats, standardize=True, bias=True).compact(), SparseDesign)
+    sparse_view = as_design(sparse.csr_array(X), stats, standardize=True, bias=True, budget=small)
+    assert isinstance(sparse_view.compact(), SparseDesign)
 
 
 def test_without_standardising_columns_are_taken_as_they_are(X):
@@ -131,8 +147,7 @@ def test_moments_are_right_to_the_last_digits_far_from_zero():
     np.testing.assert_allclose(stats.scale, shifted.std(axis=0), rtol=1e-12)
 
 
-def test_a_sparse_column_far_from_zero_costs_no_digits(X, monkeypatch):
-    monkeypatch.setattr(memory, "BLOCK_BYTES", 1)
+def test_a_sparse_column_far_from_zero_costs_no_digits(X):
     X = X.copy()
     X[:, 0] += 1e7
     stats = moments(X)
@@ -142,20 +157,16 @@ def test_a_sparse_column_far_from_zero_costs_no_digits(X, monkeypatch):
     np.testing.assert_allclose(K, (Z * d) @ Z.T, atol=1e-6)
 
 
-def test_block_follows_the_array_api(X):
-    Z = standardised(np.delete(X, [5, 9], axis=1))
-    block, strict = Block(Z), Block(array_api_strict.asarray(Z))
-    rng = np.random.default_rng(2)
-    d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
-    some = np.array([3, 1, 8])
-    np.testing.assert_allclose(strict.gram(d), block.gram(d))
-    np.testing.assert_allclose(strict.dot(W), block.dot(W))
-    np.testing.assert_allclose(strict.tdot(B), block.tdot(B))
-    np.testing.assert_allclose(strict.take(some).tdot(B), block.take(some).tdot(B))
+def test_a_memory_limit_makes_blocks_smaller():
+    assert Budget.within(None) == Budget()
+    assert Budget.within(2**40) == Budget()
+    small = Budget.within(2**20)
+    assert small.block == small.tall_block == 2**17
+    assert small.fit_bytes(100, 5000, 2) < Budget().fit_bytes(100, 5000, 2)
 
 
 def test_refusal_names_the_bytes():
-    needed = memory.fit_bytes(10_000, 20_000, 2)
+    needed = Budget().fit_bytes(10_000, 20_000, 2)
     with pytest.raises(MemoryError, match=rf"Thing needs about .* MiB \({needed} bytes\) beyond X.*'memory_limit'"):
         memory.refuse_if_too_big(needed, 10**9, "Thing")
     memory.refuse_if_too_big(needed, needed, "Thing")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from dsofs import DSOSelector
-from dsofs.design import interface as design
 from dsofs.ranking import RANKINGS
 from tests.problems import random_data
 
@@ -67,15 +66,12 @@ def test_float32(seed):
     assert len(single & double) / len(single | double) >= 0.95
 
 
-def test_block_size_and_memory_map(tmp_path, monkeypatch):
+def test_block_size_and_memory_map(tmp_path):
     X, y = random_data(7, 40, 900, 3)
     plain = fit(X, y)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 40 * 300)
-    monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 40 * 70)
-    monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 1)
-    in_pieces = fit(mapped, y)
+    in_pieces = fit(mapped, y, memory_limit=2**19)
     assert support(in_pieces) == support(plain)
     np.testing.assert_allclose(in_pieces.coef_, plain.coef_, atol=1e-6)
 

@@ -1,7 +1,7 @@
 """ReliefFSelector against the textbook in plain Python, and as a user meets it."""
 
 import tracemalloc
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from dsofs import ReliefFSelector
-from dsofs.methods.relieff import differences, kernels
-from dsofs.methods.relieff import weights as relief
+from dsofs.design import Budget
+from dsofs.methods.relieff import differences, kernels, selector
 from tests.problems import random_data
 from tests.reference.relief import relieff, rrelieff
 
@@ -139,9 +139,8 @@ def test_categories_may_be_named_numbered_or_masked():
 def test_blocks_and_threads_do_not_change_the_result(seed, kernel, monkeypatch):
     X, y, categorical = mixed_problem(seed)
     plain = ReliefFSelector(categorical_features=categorical).fit(X, y)
-    for module in (differences, relief):
-        monkeypatch.setattr(module, "BLOCK_BYTES", 8 * 7 * len(X))
-    monkeypatch.setattr(differences, "chunk_columns", lambda m: 4)
+    small = Budget(block=8 * 7 * len(X), chunk=1, fewest=4)
+    monkeypatch.setattr(selector, "Differences", partial(differences.Differences, budget=small))
     monkeypatch.setattr(differences, "CACHE_BYTES", 1)
     monkeypatch.setattr(differences, "FEWEST_COLUMNS", 4)
     pieces = ReliefFSelector(categorical_features=categorical, n_jobs=3).fit(X, y)

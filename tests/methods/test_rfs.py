@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from dsofs import LassoSelector, RFSSelector
-from dsofs.design import interface as design
 from dsofs.design import row_norms
 from dsofs.ranking import RANKINGS
 from dsofs.solvers.rfs.general import Term
@@ -130,15 +129,13 @@ def test_units_and_shift_of_the_targets():
     np.testing.assert_allclose(other.intercept_, 1e6 * intercept + 1e9, rtol=1e-6)
 
 
-def test_block_size_and_memory_map(tmp_path, monkeypatch):
+def test_block_size_and_memory_map(tmp_path):
     X, y = random_data(7, 40, 900, 3)
     plain = RFSSelector(tol=1e-6).fit(X, y)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(design, "block_bytes", lambda m, n: 8 * 40 * 100)
-    monkeypatch.setattr(design, "CHUNK_BYTES", 8 * 40 * 70)
-    monkeypatch.setattr(design, "MIN_CHUNK_COLUMNS", 1)
-    np.testing.assert_allclose(RFSSelector(tol=1e-6).fit(mapped, y).coef_, plain.coef_, atol=1e-6)
+    in_pieces = RFSSelector(tol=1e-6, memory_limit=2**19).fit(mapped, y)
+    np.testing.assert_allclose(in_pieces.coef_, plain.coef_, atol=1e-6)
 
 
 def test_outliers_do_less_harm_than_to_least_squares():

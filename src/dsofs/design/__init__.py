@@ -1,21 +1,24 @@
-"""Array operations: the standardised design and what solvers do with it, the same for every kind of array."""
+"""The standardised X as solvers see it, the same for every kind of array: see ``interface`` for its operations."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from dsofs.design.backends.dense import DenseDesign, dense_moments
-from dsofs.design.backends.sparse import SparseDesign, sparse_moments
-from dsofs.design.interface import Block, Design
+from dsofs.design.backends import backend_of
+from dsofs.design.block import Block
+from dsofs.design.budget import Budget
+from dsofs.design.interface import Design
 from dsofs.design.norms import group_norms, lrp_norm, row_norms
-from dsofs.design.standard import Moments, StandardDesign
-from dsofs.design.types import AnyArray
+from dsofs.design.standard import Columns, Moments, NotFiniteError, StandardDesign
+from dsofs.design.types import AnyArray, Floats
 
 __all__ = [
     "Block",
+    "Budget",
     "Design",
     "Moments",
+    "NotFiniteError",
     "StandardDesign",
     "as_design",
     "group_norms",
@@ -24,19 +27,21 @@ __all__ = [
     "row_norms",
 ]
 
-
-def moments(X: AnyArray) -> Moments:
-    """Column means, scales and constancy of a dense or sparse X."""
-    return sparse_moments(X) if issparse(X) else dense_moments(X)
+DEFAULT = Budget()
 
 
-def as_design(X: AnyArray, stats: Moments, *, standardize: bool, bias: bool) -> StandardDesign:
+def moments(X: AnyArray, targets: Floats | None = None, budget: Budget = DEFAULT) -> Moments:
+    """Means, deviations and constancy of the columns of X, and their products with the targets, in one pass.
+
+    NotFiniteError if X holds NaN or infinity.
+    """
+    targets = np.empty((X.shape[0], 0)) if targets is None else targets
+    return backend_of(X).moments(X, targets, budget)
+
+
+def as_design(
+    X: AnyArray, stats: Moments, *, standardize: bool, bias: bool, budget: Budget = DEFAULT
+) -> StandardDesign:
     """The design of X without its constant columns."""
-    kept = np.flatnonzero(~stats.constant)
     X = csc_array(X) if issparse(X) else X  # once, since parts of it are taken by column
-    if standardize:
-        mean, scale = stats.mean[kept], stats.scale[kept]
-    else:
-        mean, scale = np.zeros(len(kept)), np.ones(len(kept))
-    kind = SparseDesign if issparse(X) else DenseDesign
-    return kind(X, kept, mean, scale, bias)
+    return backend_of(X)(X, Columns.of(stats, X.shape[0], standardize=standardize), bias, budget)

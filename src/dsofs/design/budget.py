@@ -1,36 +1,78 @@
-"""How much memory a fit needs, and the refusal when it cannot be had."""
+"""How much memory a fit needs and may use, and how much of X it works on at a time."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 DOUBLE = 8
-# Columns are standardised and held in pieces of at most this size; a data set that fits is held whole.
-BLOCK_BYTES = 32 * 2**20
-# More samples than features are gone through many times in a fit, a few of them here and a few there.
-TALL_BLOCK_BYTES = 256 * 2**20
-# Pieces this small stay in a core's cache between being scaled and being multiplied.
-CHUNK_BYTES = 2 * 2**20
+MEBIBYTE = 2**20
+BLOCK_BYTES = 32 * MEBIBYTE
+LIMIT_SHARE = 8  # a block takes at most this part of a memory limit
 
 
-def fit_bytes(n_samples: int, n_features: int, n_columns: int) -> int:
-    """Bytes a fit needs beyond X, for n_columns classes."""
-    blocks = 2 * min(block_bytes(n_samples, n_features + 1), DOUBLE * n_samples * (n_features + 1))
-    if n_samples <= n_features + 1:  # three m x m matrices, four n x c ones
-        return DOUBLE * (3 * n_samples**2 + 4 * n_features * n_columns) + blocks
-    # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class.
-    return DOUBLE * ((3 * n_columns + 12) * n_features**2 + 10 * n_samples * n_columns) + blocks
+@dataclass(frozen=True)
+class Budget:
+    """Sizes, in bytes, of what is worked on at a time."""
+
+    # Columns are standardised and held in blocks of at most this size; a data set that fits is held whole.
+    block: int = 32 * MEBIBYTE
+    # More samples than features are gone through many times in a fit, a few of them here and a few there.
+    tall_block: int = 256 * MEBIBYTE
+    # Pieces this small stay in a core's cache between being scaled and being multiplied.
+    chunk: int = 2 * MEBIBYTE
+    # With fewer columns in a piece, adding up an m x m matrix costs as much as multiplying.
+    fewest: int = 512
+
+    @classmethod
+    def within(cls, memory_limit: int | None) -> Budget:
+        """The usual sizes, or smaller ones that suit a limit in bytes."""
+        if memory_limit is None:
+            return cls()
+        block = min(cls.block, memory_limit // LIMIT_SHARE)
+        return cls(block, min(cls.tall_block, max(block, memory_limit // LIMIT_SHARE)), min(cls.chunk, block))
+
+    def holds(self, n_samples: int, n_columns: int) -> bool:
+        """Whether a matrix of this size is held whole."""
+        return DOUBLE * n_samples * n_columns <= self.largest_block(n_samples, n_columns)
+
+    def largest_block(self, n_samples: int, n_columns: int) -> int:
+        return self.block if n_samples <= n_columns else self.tall_block
+
+    def columns(self, n_samples: int) -> int:
+        """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
+        return max(self.fewest, self.chunk // (DOUBLE * max(n_samples, 1)))
+
+    def samples(self, n_columns: int) -> int:
+        """Samples per piece, likewise."""
+        return self.columns(n_columns)
+
+    def tiles(self, n_samples: int, n_columns: int) -> Iterator[tuple[slice, slice]]:
+        """An m x n matrix cut across its longer side."""
+        if n_samples > n_columns:
+            return ((rows, slice(0, n_columns)) for rows in cuts(n_samples, self.samples(n_columns)))
+        return ((slice(0, n_samples), columns) for columns in cuts(n_columns, self.columns(n_samples)))
+
+    def fit_bytes(self, n_samples: int, n_features: int, n_targets: int) -> int:
+        """Bytes that a fit needs beyond X, for so many columns of Y."""
+        n = n_features + 1
+        blocks = 2 * min(self.largest_block(n_samples, n), DOUBLE * n_samples * n)
+        if n_samples <= n:  # three m x m matrices, four n x c ones
+            return DOUBLE * (3 * n_samples**2 + 4 * n_features * n_targets) + blocks
+        # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class.
+        return DOUBLE * ((3 * n_targets + 12) * n_features**2 + 10 * n_samples * n_targets) + blocks
 
 
-def block_bytes(n_samples: int, n_columns: int) -> int:
-    """The largest matrix that is held whole."""
-    return BLOCK_BYTES if n_samples <= n_columns else TALL_BLOCK_BYTES
+def cuts(length: int, step: int) -> Iterator[slice]:
+    """0..length in pieces of ``step``."""
+    return (slice(first, min(first + step, length)) for first in range(0, length, step))
 
 
 def available_bytes() -> int | None:
-    """Memory that can be had without swapping, or None where the system does not tell."""
+    """Memory that is available without swapping, or None where the system does not say."""
     with suppress(OSError, ValueError, StopIteration):  # Linux: what is free, and what the file cache would give back
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
@@ -41,11 +83,11 @@ def available_bytes() -> int | None:
 
 
 def refuse_if_too_big(needed: int, memory_limit: int | None, owner: str) -> None:
-    """Raise MemoryError, before anything is allocated, if ``needed`` bytes cannot be had."""
+    """Raise MemoryError, before anything is allocated, if ``needed`` bytes are not available."""
     limit = available_bytes() if memory_limit is None else memory_limit
     if limit is not None and needed > limit:
         source = "free memory" if memory_limit is None else "'memory_limit'"
         raise MemoryError(
-            f"{owner} needs about {needed / 2**20:,.0f} MiB ({needed} bytes) beyond X, and the {source} is "
-            f"{limit / 2**20:,.0f} MiB. Fit on fewer samples, or raise 'memory_limit'."
+            f"{owner} needs about {needed / MEBIBYTE:,.0f} MiB ({needed} bytes) beyond X, and the {source} is "
+            f"{limit / MEBIBYTE:,.0f} MiB. Fit on fewer samples, or raise 'memory_limit'."
         )

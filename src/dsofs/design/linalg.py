@@ -72,17 +72,20 @@ class SymmetricSum:
             a, trans = (S, 0) if S.flags.f_contiguous else (S.T, 1)
             blas.dsyrk(1.0, a, beta=1.0, c=self._K.T, trans=trans, lower=1, overwrite_c=1)
 
-    def total(self) -> Floats | None:
-        """None if nothing was added."""
-        if self._K is not None and self._n_pieces > 1:
-            _mirror(self._K)
+    def of_size(self, n: int) -> Floats:
+        """The n x n sum; zeros if nothing was added."""
+        if self._K is None:
+            return np.zeros((n, n))
+        if self._n_pieces > 1:
+            return symmetric(self._K)
         return self._K
 
 
-def _mirror(K: Floats) -> None:
-    """Copy the upper triangle to the lower one."""
+def symmetric(K: Floats) -> Floats:
+    """K itself, its upper triangle copied to the lower one."""
     for start in range(0, len(K), MIRRORED):
         stop = min(start + MIRRORED, len(K))
         K[start:stop, :start] = K[:start, start:stop].T
         corner = K[start:stop, start:stop]
         corner[:] = np.triu(corner) + np.triu(corner, 1).T
+    return K

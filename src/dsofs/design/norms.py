@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.design.interface import Design, chunk_columns, cuts
+from dsofs.design.budget import cuts
+from dsofs.design.interface import Design
 from dsofs.design.linalg import row_norms as row_norms
 from dsofs.design.types import Floats, Ints
 
@@ -55,7 +56,7 @@ class GroupSums:
     def of_design(self, X: Design, samples: Ints, g: Floats) -> Floats:
         """Of the columns of X times g, for some samples: a few columns at a time, as few groups may have many."""
         sums = np.zeros((len(samples), self.n_groups))
-        for part in cuts(len(self.order), chunk_columns(X.n_samples)):
+        for part in cuts(len(self.order), X.budget.columns(X.n_samples)):
             columns, place = np.unique(self.order[part], return_inverse=True)
             labels = self.labels[part]
             starts = _starts(labels)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design.interface import Block, Design
+from dsofs.design.block import Block
+from dsofs.design.interface import Design
 from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
 
@@ -14,7 +15,7 @@ class WithResiduals(Design):
 
     def __init__(self, X: Design, v: Floats, kept: Ints | None = None) -> None:
         """``kept`` are the samples whose residuals have a column; the others have none, X W = Y."""
-        self.X, self.v = X, v
+        self.X, self.v, self.budget = X, v, X.budget
         self.kept = np.arange(X.n_samples) if kept is None else kept
         self.n_samples, self.n_columns = X.n_samples, X.n_columns + len(self.kept)
 
@@ -48,9 +49,12 @@ class WithResiduals(Design):
         data, residuals = self._split(columns)
         return Block(np.hstack([self.X.block(data).on_host(), self._diagonal(np.arange(self.n_samples), residuals)]))
 
-    def samples(self, index: Ints) -> Block:
-        every = np.arange(len(self.kept))
-        return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(index, every)]))
+    def samples(self, index: Ints | slice) -> Block:
+        every, samples = np.arange(len(self.kept)), np.arange(self.n_samples)[index]
+        return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(samples, every)]))
+
+    def column_norms(self) -> Floats:
+        return np.concatenate([self.X.column_norms(), np.abs(self.v[self.kept])])
 
     def _split(self, columns: Ints) -> tuple[Ints, Ints]:
         """The columns of X among ``columns``, which come first, and those of the residuals."""

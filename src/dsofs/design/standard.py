@@ -3,42 +3,86 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dsofs.design.interface import Block, Design
+from dsofs.design.block import Block
+from dsofs.design.budget import Budget
+from dsofs.design.interface import Design
 from dsofs.design.linalg import row_norms
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
 
 # A column whose deviation is at the level of rounding, relative to its largest value, holds no information.
 CONSTANT = 10 * np.finfo(np.float64).eps
 FAR_FROM_ZERO = 1e3  # a mean of so many standard deviations costs a product three of its sixteen digits
 
 
+class NotFiniteError(ValueError):
+    """X holds NaN or infinity."""
+
+
 @dataclass(frozen=True)
 class Moments:
-    """Per column of X: mean, standard deviation, and whether it is constant."""
+    """Per column of X: mean, standard deviation, whether it is constant, and products with the targets given."""
 
     mean: Floats
     scale: Floats
-    constant: np.ndarray
+    constant: Bools
+    targets: Floats  # (x - mean)'T / scale, a column for each of T
 
     @classmethod
-    def from_scaled(cls, largest: Floats, mean: Floats, variance: Floats) -> Moments:
-        """From the mean and variance of ``column / largest``, which neither over- nor underflow."""
+    def from_scaled(cls, largest: Floats, mean: Floats, variance: Floats, products: Floats) -> Moments:
+        """From those of ``column / largest``, which neither over- nor underflow."""
         scale = np.sqrt(np.maximum(variance, 0.0))
         constant = (largest == 0) | (scale <= CONSTANT)
-        return cls(mean * largest, np.where(constant, 1.0, scale * largest), constant)
+        products = products / np.where(constant, 1.0, scale)[:, None]
+        return cls(mean * largest, np.where(constant, 1.0, scale * largest), constant, products)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of X that a design has: Z_i = (x_i - mean_i) / scale_i."""
+
+    kept: Ints  # their positions in X
+    mean: Floats
+    scale: Floats
+    length: Floats  # ||x_i - mean_i||
+
+    @classmethod
+    def of(cls, stats: Moments, n_samples: int, *, standardize: bool) -> Columns:
+        """All that are not constant; as they are, or with mean 0 and deviation 1."""
+        kept = np.flatnonzero(~stats.constant)
+        mean, scale, root = stats.mean[kept], stats.scale[kept], n_samples**0.5
+        if standardize:
+            return cls(kept, mean, scale, root * scale)
+        return cls(kept, np.zeros(len(kept)), np.ones(len(kept)), root * np.hypot(mean, scale))
+
+    def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
+        """Coefficients (..., c, n_features) of X from W (..., n, c), and what they make of the means (..., c)."""
+        scaled = np.swapaxes(W, -1, -2) / self.scale
+        coef = np.zeros((*scaled.shape[:-1], n_features))
+        coef[..., self.kept] = scaled
+        return coef, scaled @ self.mean
+
+    def centred_at(self, mean: Floats) -> Columns:
+        return replace(self, mean=mean)
+
+    def part(self, index: Ints) -> Columns:
+        return Columns(self.kept[index], self.mean[index], self.scale[index], self.length[index])
+
+    def divided_by(self, sizes: Floats) -> Columns:
+        return Columns(self.kept, self.mean, self.scale * sizes, self.length)
 
 
 class StandardDesign(Design):
-    """[(X - mean) / scale, 1] restricted to the columns ``kept``, over a matrix X that stays as it was given."""
+    """[(X - mean) / scale, 1] of some columns, over a matrix X that stays as it was given."""
 
-    def __init__(self, X: AnyArray, kept: Ints, mean: Floats, scale: Floats, bias: bool) -> None:
-        self.X, self.kept, self.mean, self.scale, self.bias = X, kept, mean, scale, bias
+    def __init__(self, X: AnyArray, columns: Columns, bias: bool, budget: Budget) -> None:
+        self.X, self.columns, self.bias, self.budget = X, columns, bias, budget
+        self.kept, self.mean, self.scale = columns.kept, columns.mean, columns.scale
         self.n_samples = X.shape[0]
-        self.n_columns = len(kept) + bias
+        self.n_columns = len(self.kept) + bias
 
     def gram(self, d: Floats) -> Floats:
         K = self._gram(d[: len(self.kept)])
@@ -67,6 +111,10 @@ class StandardDesign(Design):
         self._tdot(B, G)
         out[:] = row_norms(G)
 
+    def column_norms(self) -> Floats:
+        norms = self.columns.length / self.scale  # no pass over X
+        return np.append(norms, self.n_samples**0.5) if self.bias else norms
+
     def take(self, columns: Ints) -> Design:
         return self if len(columns) == self.n_columns else self.part(columns).compact()
 
@@ -76,25 +124,19 @@ class StandardDesign(Design):
     def part(self, columns: Ints) -> StandardDesign:
         """A view of these columns, in increasing order."""
         data = columns[columns < len(self.kept)]
-        bias = len(data) < len(columns)
-        return type(self)(self.X, self.kept[data], self.mean[data], self.scale[data], bias)
+        return type(self)(self.X, self.columns.part(data), len(data) < len(columns), self.budget)
 
     def divided_by(self, sizes: Floats) -> StandardDesign:
         """The same columns, each divided by its size; the bias stays as it is."""
-        return type(self)(self.X, self.kept, self.mean, self.scale * sizes, self.bias)
+        return type(self)(self.X, self.columns.divided_by(sizes), self.bias, self.budget)
 
     def compact(self) -> Design:
         """Z itself where it fits in a block, this view of X where it does not."""
-        return self.materialise() if self.fits_in_block(self.n_columns) else self
+        return self.materialise() if self.budget.holds(self.n_samples, self.n_columns) else self
 
+    @abstractmethod
     def materialise(self) -> Block:
         """Z as one dense array."""
-        Z = np.empty((self.n_samples, self.n_columns))
-        if len(self.kept):
-            self._fill(Z[:, : len(self.kept)])
-        if self.bias:
-            Z[:, -1] = 1.0
-        return Block(Z)
 
     @abstractmethod
     def _gram(self, d: Floats) -> Floats: ...
@@ -105,7 +147,3 @@ class StandardDesign(Design):
     @abstractmethod
     def _tdot(self, B: Floats, out: Floats) -> None:
         """Write the products of the standardised columns into ``out``, with little memory beside."""
-
-    @abstractmethod
-    def _fill(self, out: Floats) -> None:
-        """Write the standardised columns into ``out``."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock
@@ -19,6 +19,8 @@ from threadpoolctl import ThreadpoolController
 from dsofs.design.types import Floats
 
 Part = TypeVar("Part")
+# Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
+THREADED = 3e7
 _limited = Lock()  # held by the thread that has set the limit
 _outside: ContextVar[int | None] = ContextVar("threads outside of single_threaded", default=None)
 
@@ -51,6 +53,11 @@ def all_threads() -> Iterator[None]:
     outside = _outside.get()
     with nullcontext() if outside is None else _controller().limit(limits=outside, user_api="blas"):
         yield
+
+
+def threads_for(multiplications: int) -> AbstractContextManager[None]:
+    """All threads for a product that is worth it."""
+    return all_threads() if multiplications > THREADED else nullcontext()
 
 
 def in_parallel(function: Callable[[Part], None], parts: Sequence[Part]) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.design.budget import fit_bytes, refuse_if_too_big
+from dsofs.design.budget import Budget, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats
 from dsofs.labels import one_versus_rest
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.methods.shared.linear import publish_solution, standard_design, warn_not_converged
+from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, options, real
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features
@@ -162,15 +162,16 @@ class RFSSelector(RankedSelector):
         X, Y, Y_mean = self._targets(X, y)
         self._warn_if_too_many()
         m, n = X.shape
-        refuse_if_too_big(fit_bytes(m, n, Y.shape[1]), self.memory_limit, type(self).__name__)
+        needed = Budget.within(self.memory_limit).fit_bytes(m, n, Y.shape[1])
+        refuse_if_too_big(needed, self.memory_limit, type(self).__name__)
         p, convex = float(self.p), min(self.p, self.q) >= 1
-        design, copies = standard_design(self, X, p)
+        design, copies = distinct_design(self, X, p)
         Z = design.compact()
         solution = minimise_terms(
             [Term(Z, -Y, float(self.q))], lam=self.lam, p=p, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose
         )
         warn_not_converged(type(self).__name__, solution, convex, self.tol, CURES, stacklevel=4)
-        publish_solution(self, design, solution, convex)
+        publish_solution(self, design.columns, solution, convex)
         self.intercept_ += Y_mean
         self.scores_, self.ranking_ = rank_features(
             Problem(Z, Y, p, bias=self.fit_intercept), solution, self.ranking, design.kept, copies, self.n_features_in_

@@ -18,7 +18,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV
-from dsofs.design import budget as memory
 from dsofs.ranking import RANKINGS
 from tests.problems import random_data, real_data
 
@@ -216,12 +215,11 @@ def test_with_groups_the_number_to_select_counts_groups(wanted, data):
         DSOSelector(31, feature_groups=groups).fit(X, y)
 
 
-def test_groups_of_many_features_do_not_make_x_dense(monkeypatch):
-    monkeypatch.setattr(memory, "BLOCK_BYTES", 2**20)
+def test_groups_of_many_features_do_not_make_x_dense():
     X, y = random_data(0, 100, 20_000, 3)
     X = X.astype(np.float32)
     tracemalloc.start()
-    DSOSelector(p=1.0, feature_groups=np.arange(20_000) % 20).fit(X, y)
+    DSOSelector(p=1.0, feature_groups=np.arange(20_000) % 20, memory_limit=2**23).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * X.size

@@ -8,43 +8,58 @@ With S = diag(1 / scale), D = S diag(d) S and u = X D mean:
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
-from dsofs.design.interface import Block, chunk_columns, cuts, gram_of_pieces
-from dsofs.design.standard import FAR_FROM_ZERO, Moments, StandardDesign
+from dsofs.design.block import Block, gram_of_pieces
+from dsofs.design.budget import Budget, cuts
+from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
-
-
-def sparse_moments(X: AnyArray) -> Moments:
-    """Mean and standard deviation of each column, counting the zeros that are not stored."""
-    X = sparse.csc_array(X)
-    m = X.shape[0]
-    largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
-    values = X.astype(np.float64)
-    values.data = values.data / np.repeat(np.where(largest == 0, 1.0, largest), np.diff(X.indptr))
-    mean = np.asarray(values.sum(axis=0)).ravel() / m
-    stored = np.diff(X.indptr)
-    values.data = np.square(values.data - np.repeat(mean, stored))
-    variance = (np.asarray(values.sum(axis=0)).ravel() + (m - stored) * mean**2) / m
-    return Moments.from_scaled(largest, mean, variance)
 
 
 class SparseDesign(StandardDesign):
     """Standardised view of a scipy.sparse matrix."""
 
-    def __init__(self, X: AnyArray, kept: Ints, mean: Floats, scale: Floats, bias: bool) -> None:
-        super().__init__(X, kept, mean, scale, bias)
-        # Stored numbers only: as large as X at most, and the columns come in the order of ``kept``.
-        scaled = sparse.csc_array(X)[:, kept].astype(np.float64)
-        scaled.data = scaled.data / np.repeat(scale, np.diff(scaled.indptr))
-        self._scaled = scaled.tocsr()
-        self._shift = mean / scale
+    @classmethod
+    def moments(cls, X: AnyArray, T: Floats, budget: Budget) -> Moments:
+        """Mean and deviation of each column, counting the zeros that are not stored, and its products with T."""
+        X = sparse.csc_array(X)
+        if not np.isfinite(X.data).all():
+            raise NotFiniteError
+        m, stored = X.shape[0], np.diff(X.indptr)
+        largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+        values = X.astype(np.float64)
+        values.data = values.data / np.repeat(np.where(largest == 0, 1.0, largest), stored)
+        mean = np.asarray(values.sum(axis=0)).ravel() / m
+        products = values.T @ T - np.outer(mean, T.sum(axis=0))
+        values.data = np.square(values.data - np.repeat(mean, stored))
+        variance = (np.asarray(values.sum(axis=0)).ravel() + (m - stored) * mean**2) / m
+        return Moments.from_scaled(largest, mean, variance, products)
 
-    def samples(self, index: Ints) -> Block:
-        Z = np.ones((len(index), self.n_columns))
-        Z[:, : len(self.kept)] = self._scaled[index].toarray() - self._shift
-        return Block(Z)
+    @cached_property
+    def _scaled(self) -> AnyArray:
+        """X diag(1 / scale), stored numbers only: as large as X at most, its columns in the order of ``kept``."""
+        scaled = sparse.csc_array(self.X)[:, self.kept].astype(np.float64)
+        scaled.data = scaled.data / np.repeat(self.scale, np.diff(scaled.indptr))
+        return scaled.tocsr()
+
+    @cached_property
+    def _shift(self) -> Floats:
+        return self.mean / self.scale
+
+    def samples(self, index: Ints | slice) -> Block:
+        return self._dense(self._scaled[index])
+
+    def materialise(self) -> Block:
+        return self._dense(self._scaled)
+
+    def _dense(self, scaled: AnyArray) -> Block:
+        Z = np.ones((scaled.shape[0], self.n_columns))
+        Z[:, : len(self.kept)] = scaled.toarray()
+        Z[:, : len(self.kept)] -= self._shift
+        return Block(Z, self.budget)
 
     def _gram(self, d: Floats) -> Floats:
         if np.abs(self._shift).max(initial=0.0) >= FAR_FROM_ZERO:
@@ -58,7 +73,7 @@ class SparseDesign(StandardDesign):
     def _gram_of_dense_pieces(self, d: Floats) -> Floats:
         """For columns far from zero, whose correction would cancel what it corrects."""
         columns = np.arange(len(self.kept))
-        parts = cuts(len(columns), chunk_columns(self.n_samples))
+        parts = cuts(len(columns), self.budget.columns(self.n_samples))
         pieces = (self.block(columns[part]).Z * np.sqrt(d[part]) for part in parts)
         return gram_of_pieces(pieces, self.n_samples, len(columns))
 
@@ -70,7 +85,3 @@ class SparseDesign(StandardDesign):
         total = B.sum(axis=0)
         for j in range(B.shape[1]):
             out[:, j] -= self._shift * total[j]
-
-    def _fill(self, out: Floats) -> None:
-        out[:] = self._scaled.toarray()
-        out -= self._shift

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsofs.design.library import on_host
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.dso.fit import prepare, publish, solve_dso, warn_about
 from dsofs.methods.dso.parameters import DSO_RULES, check_call
+from dsofs.methods.shared.base import check_same_library, follow, moved_to
 from dsofs.parameters import DEPRECATED
-from dsofs.validation import all_or_nothing
+from dsofs.validation import all_or_nothing, is_dispatched
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,22 +70,33 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)
+        follow(self, data.X, y)
         return self
 
     def decision_function(self, X: AnyArray) -> Floats:
         """Signed distance in margins: one value per sample for two classes, one per class otherwise."""
         check_is_fitted(self)
+        check_same_library(self, X, self.coef_, "decision_function")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False)
-        scores = np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True)) + self.intercept_
-        return scores.ravel() if scores.shape[1] == 1 else scores
+        if is_dispatched(X):
+            scores = array_namespace(X).astype(X, self.coef_.dtype) @ self.coef_.T + self.intercept_
+        else:
+            coef, intercept = on_host(self.coef_), on_host(self.intercept_)
+            scores = np.asarray(safe_sparse_dot(X, coef.T, dense_output=True)) + intercept
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: AnyArray) -> np.ndarray:
         """The class on whose side each sample lies furthest."""
+        check_is_fitted(self)
+        check_same_library(self, X, self.coef_, "predict")
         scores = self.decision_function(X)
-        winners = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[winners])
+        host = on_host(scores)
+        winners = (host > 0).astype(np.intp) if host.ndim == 1 else host.argmax(axis=1)
+        labels = on_host(self.classes_)[winners]
+        return moved_to(scores, labels) if is_dispatched(scores) and labels.dtype.kind in "biuf" else labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags

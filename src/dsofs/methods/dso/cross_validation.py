@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 
+from dsofs.design.library import on_host, take
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.dso.fit import (
     TrainingData,
@@ -30,12 +32,12 @@ from dsofs.methods.dso.fit import (
 )
 from dsofs.methods.dso.parameters import AUTO, DSO_RULES, check_call, dso_conflicts
 from dsofs.methods.dso.search_results import SearchResults, Setting, parameters
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
 from dsofs.problem import Solution, Status, Survival
 from dsofs.ranking import first_ranked
 from dsofs.solvers.loop.point import plain_weights
-from dsofs.validation import all_or_nothing
+from dsofs.validation import all_or_nothing, is_dispatched
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -168,13 +170,14 @@ class DSOSelectorCV(RankedSelector):
         settings = list(product(self._Cs(), self._ps(), self._ks()))  # the order in which ``_score_fold`` scores them
         if self.ks is None:
             self._warn_if_too_many()
-        folds = list(_splitter(self.cv, data.codes).split(data.X, data.codes))
+        folds = list(_splitter(self.cv, data.codes).split(np.empty(len(data.codes)), data.codes))
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
         jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
         path, *scores = Parallel(n_jobs=self.n_jobs)(jobs)
         self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
         self._publish_path(data, path)
+        follow(self, data.X, y)
         return self
 
     def _wrong_settings(self) -> Iterator[str]:
@@ -264,6 +267,11 @@ class DSOSelectorCV(RankedSelector):
             return int(self.best_k_)
         return super()._n_selected(n_candidates)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
 
 def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival | None]:
     """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
@@ -285,7 +293,7 @@ def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
 
 def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:
     """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
-    X_train, X_test, y = data.X[train], data.X[test], data.classes[data.codes]
+    X_train, X_test, y = _rows(data.X, train), _rows(data.X, test), data.classes[data.codes]
     present, codes = np.unique(data.codes[train], return_inverse=True)
     importance = None if data.importance is None else data.importance[train]
     fold = training_data(selector, X_train, codes, data.classes[present], importance)
@@ -295,10 +303,19 @@ def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: 
     for point in selector._path(fold):
         for k in selector._ks():
             top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
-            model = clone(estimator).fit(X_train[:, top], y[train])
-            results.append(score(model, X_test[:, top], y[test]))
+            model = clone(estimator).fit(_columns_on_host(X_train, top), y[train])
+            results.append(score(model, _columns_on_host(X_test, top), y[test]))
     return np.array(results)
 
 
+def _rows(X: AnyArray, index: Ints) -> AnyArray:
+    return take(X, index, axis=0) if is_dispatched(X) else X[index]
+
+
+def _columns_on_host(X: AnyArray, index: Ints) -> AnyArray:
+    """A few columns, where the classifier that scores them can read them."""
+    return on_host(take(X, index, axis=1)) if is_dispatched(X) else X[:, index]
+
+
 def _default_estimator(X: AnyArray) -> Any:
-    return make_pipeline(StandardScaler(with_mean=isinstance(X, np.ndarray)), SVC(kernel="linear"))
+    return make_pipeline(StandardScaler(with_mean=not issparse(X)), SVC(kernel="linear"))

@@ -11,14 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dsofs.design import Design
-from dsofs.design.budget import DOUBLE, fit_bytes, refuse_if_too_big
+from dsofs.design.budget import DOUBLE, Budget, refuse_if_too_big
 from dsofs.design.copies import Copies
+from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.labels import one_versus_rest
 from dsofs.methods.dso.parameters import AUTO
-from dsofs.methods.shared.linear import publish_solution, standard_design, warn_not_converged
+from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve
@@ -40,9 +41,7 @@ class TrainingData:
     X: AnyArray
     classes: np.ndarray
     codes: Ints
-    kept: Ints  # features that are not constant
-    mean: Floats  # of the kept features, in the units of X; what the design subtracts
-    scale: Floats
+    columns: Columns  # the features that are neither constant nor copies, and what is subtracted and divided by
     factor: Floats  # s_g of the group of every feature, see ``GroupSizes``
     copies: Copies  # features that repeat one of the kept
     design: Design
@@ -90,13 +89,13 @@ def training_data(
     estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray, importance: Floats | None
 ) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
-    needed = fit_bytes(m, n, len(classes))
+    needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, len(classes))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
     if (estimator.constraint == "equality" and _asks_for_none(estimator)) or estimator.solver == "alternating":
         needed += GRAMS * DOUBLE * m**2
     refuse_if_too_big(needed, estimator.memory_limit, owner)
-    design, copies = standard_design(estimator, X, _largest_p(estimator), estimator._groups)
+    design, copies = distinct_design(estimator, X, _largest_p(estimator), estimator._groups)
     groups = chance = None
     factor = np.ones(n)
     if estimator._groups is not None:
@@ -109,7 +108,7 @@ def training_data(
         if estimator.fit_intercept:  # the bias is a group of its own
             groups, chance = np.append(groups, len(labels)), np.append(chance, 1.0)
     return TrainingData(
-        X, classes, codes, design.kept, design.mean, design.scale, factor, copies, design.compact(), groups, chance,
+        X, classes, codes, design.columns, factor, copies, design.compact(), groups, chance,
         importance, estimator.constraint, estimator.loss, estimator.fit_intercept,
     )  # fmt: skip
 
@@ -144,7 +143,7 @@ def solve_dso(
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
     """Set the fitted attributes of a DSO estimator, W in the units of the X that was given."""
-    publish_solution(estimator, data, solution, problem.convex)
+    publish_solution(estimator, data.columns, solution, problem.convex)
     estimator.classes_ = data.classes
     estimator.conflicts_ = solution.conflicts
     estimator.penalty_factor_ = data.factor**problem.p
@@ -152,7 +151,7 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
 
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
     """Scores and ranks of all features, by the estimator's rule."""
-    return rank_features(problem, solution, estimator.ranking, data.kept, data.copies, estimator.n_features_in_)
+    return rank_features(problem, solution, estimator.ranking, data.columns.kept, data.copies, estimator.n_features_in_)
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:

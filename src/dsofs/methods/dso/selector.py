@@ -8,7 +8,7 @@ from typing import Any
 from dsofs.design.types import AnyArray
 from dsofs.methods.dso.fit import prepare, publish, ranked, solve_dso, warn_about, warn_without_features
 from dsofs.methods.dso.parameters import DSO_RULES, check_call
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import DEPRECATED
 from dsofs.validation import all_or_nothing
 
@@ -159,4 +159,10 @@ class DSOSelector(RankedSelector):
         warn_without_features(self, problem, solution)
         publish(self, data, problem, solution)
         self.scores_, self.ranking_ = ranked(self, data, problem, solution)
+        follow(self, data.X, y)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags

@@ -50,7 +50,7 @@ class WorkingSets:
     """The model on the features nearest to it, and on more until the gap closes for all."""
 
     def __init__(self, Z: Floats, Y: Floats, gram: Gram, tol: float, max_iter: int) -> None:
-        self.Z, self.Y, self.gram, self.tol, self.max_iter = Z, Y, gram, tol, max_iter
+        self.A, self.Y, self.gram, self.tol, self.max_iter = Z, Y, gram, tol, max_iter
         self.multi_task, self.size = Y.ndim == 2, float(np.vdot(Y, Y))
         self.W, self.R = np.zeros((Z.shape[1], *Y.shape[1:])), Y
         self.norms = dual_norms(Z, Y, self.multi_task)
@@ -67,8 +67,8 @@ class WorkingSets:
             easy = lam >= SMALL * self.lam_max and not self.slow
             exact = self._descend(lam, gap) if self.multi_task or easy else self._by_newton(lam, gap)
             last = gap if exact else np.inf
-            self.R = self.Y - self.Z[:, self.working] @ self.W[self.working]
-            self.norms = dual_norms(self.Z, self.R, self.multi_task)
+            self.R = self.Y - self.A[:, self.working] @ self.W[self.working]
+            self.norms = dual_norms(self.A, self.R, self.multi_task)
         return self.W
 
     def _descend(self, lam: float, gap: float) -> bool:
@@ -78,7 +78,7 @@ class WorkingSets:
         self.working = np.sort(_grow(self.working, self.norms, more))  # in the order of nearness it takes more passes
         end = INNER_TOL * self.tol
         aim = max(end, _coarse(self.multi_task, self.slow and len(self.working) < n, gap / self.size))
-        alpha, Z = lam / (2 * len(self.Z)), self.Z[:, self.working]
+        alpha, Z = lam / (2 * len(self.A)), self.A[:, self.working]
         self.W[self.working], passes = _descend(Z, self.Y, alpha, aim, self.max_iter, self.W[self.working])
         self.n_passes += passes
         self.slow = self.slow or passes > SLOW or aim > end
@@ -89,7 +89,7 @@ class WorkingSets:
         more = max(FEWEST_FEATURES, int(np.count_nonzero(self.W)) // 2)
         self.working = _grow(self.working, self.norms, more)
         aim = INNER_TOL * (gap if len(self.working) < len(self.W) else self.tol * self.size)
-        problem = self.gram.of(self.working), self.Y @ self.Z[:, self.working], self.size
+        problem = self.gram.of(self.working), self.Y @ self.A[:, self.working], self.size
         self.W[self.working], steps = newton_lasso(*problem, lam, self.W[self.working], aim, self.max_iter)
         self.n_passes += steps
         return True

@@ -30,15 +30,15 @@ ARMIJO, SHORTEST = 1e-4, 1e-6  # part of the promised descent that is asked for,
 class Gram:
     """Z'Z of some columns; taken from that of all, made once for all classes, where it is no larger than Z."""
 
-    Z: Floats
+    A: Floats
     _whole: Floats | None = field(default=None, init=False)
 
     def of(self, columns: Ints) -> Floats:
-        if self.Z.shape[1] > self.Z.shape[0]:
-            part = self.Z[:, columns]
+        if self.A.shape[1] > self.A.shape[0]:
+            part = self.A[:, columns]
             return np.asarray(part.T @ part)
         if self._whole is None:
-            self._whole = self.Z.T @ self.Z
+            self._whole = self.A.T @ self.A
         return np.asarray(self._whole.take(columns, 0).take(columns, 1))
 
 

@@ -11,18 +11,18 @@ import numpy as np
 from scipy.sparse import csc_array, issparse
 from sklearn.base import clone
 
-from dsofs.design import moments
-from dsofs.design.budget import DOUBLE, refuse_if_too_big
-from dsofs.design.interface import cuts
+from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big
 from dsofs.design.norms import row_norms
+from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Floats
 from dsofs.labels import one_versus_rest
 from dsofs.methods.lasso.descent import ONE_TASK, SOLVERS, dual_norms, lasso_weights
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.methods.shared.linear import standard_design
 from dsofs.parameters import ANY_INT, BOOLEAN, NONE, Conflict, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept, two_tier_scores
-from dsofs.validation import all_or_nothing, check_positive, check_squares, check_varies, check_X_y
+from dsofs.validation import all_or_nothing, check_positive, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -62,29 +62,22 @@ class LassoPath:
 
 @dataclass(frozen=True)
 class LassoData:
-    """Z (standardised, centred, without constant columns) and centred Y, and the way back to the units of X."""
+    """A (standardised, centred, without constant columns) and centred Y, and the way back to the units of X."""
 
-    Z: Floats
+    A: Floats
     Y: Floats
-    kept: Ints
-    mean: Floats
-    scale: Floats
+    columns: Columns
     Y_mean: Floats
 
     def residual(self, W: Floats) -> Floats:
-        """Y - Z W, from the few rows of W that are not zero."""
+        """Y - A W, from the few rows of W that are not zero."""
         used = np.flatnonzero(W.any(axis=1))
-        return self.Y - self.Z[:, used] @ W[used]
+        return self.Y - self.A[:, used] @ W[used]
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
         """Coefficients (..., c, n_features) and intercepts (..., c) from W (..., n, c)."""
-        scaled = np.swapaxes(W, -1, -2) / self.scale
-        intercept = self.Y_mean - scaled @ self.mean
-        if len(self.kept) == n_features:
-            return scaled, intercept
-        coef = np.zeros((*scaled.shape[:-1], n_features))
-        coef[..., self.kept] = scaled
-        return coef, intercept
+        coef, offset = self.columns.in_units_of_X(W, n_features)
+        return coef, self.Y_mean - offset
 
 
 class LassoSelector(RankedSelector):
@@ -217,7 +210,7 @@ class LassoSelector(RankedSelector):
         with single_threaded():
             data = model._prepare(X, y)
             lams = model.lam_max_ * np.geomspace(1, 1e-3, 100) if wanted is None else wanted
-            model._refuse_if_too_big(data.Z, len(lams))
+            model._refuse_if_too_big(data.A, len(lams))
             W, _ = model._solve(data, lams)
         return LassoPath(lams, *data.in_units_of_X(W, model.n_features_in_))
 
@@ -225,18 +218,15 @@ class LassoSelector(RankedSelector):
         check_parameters(self, RULES, CONFLICTS)
         X, codes, self.classes_ = check_X_y(self, X, y)
         self._refuse_if_too_big(X, n_models=1)
-        stats = moments(X)
-        check_squares(self, stats.mean, stats.scale)
-        kept = np.flatnonzero(~stats.constant)
-        check_varies(self, kept, X.shape[1])
-        centred = self.standardize or self.fit_intercept
-        mean = stats.mean[kept] if centred else np.zeros(len(kept))
-        scale = stats.scale[kept] if self.standardize else np.ones(len(kept))
+        design, stats = standard_design(self, X, standardize=self.standardize)
+        columns = design.columns
+        if self.fit_intercept:
+            columns = columns.centred_at(stats.mean[columns.kept])
         Y = one_versus_rest(codes, len(self.classes_))
         Y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        data = LassoData(column_major(X, kept, mean, scale), Y - Y_mean, kept, mean, scale, Y_mean)
+        data = LassoData(column_major(X, columns), Y - Y_mean, columns, Y_mean)
         # Positive also where no feature correlates with the classes: solvers divide by lam.
-        self.lam_max_ = max(float(dual_norms(data.Z, data.Y, self.multi_task).max()), np.finfo(np.float64).eps)
+        self.lam_max_ = max(float(dual_norms(data.A, data.Y, self.multi_task).max()), np.finfo(np.float64).eps)
         return data
 
     def _refuse_if_too_big(self, X: AnyArray, n_models: int) -> None:
@@ -251,12 +241,12 @@ class LassoSelector(RankedSelector):
     def _publish(self, data: LassoData, W: Floats, n_iter: int) -> None:
         self.lam_, self.n_iter_ = self._chosen_lam(), n_iter
         self.coef_, self.intercept_ = data.in_units_of_X(W, self.n_features_in_)
-        scores = two_tier_scores(row_norms(W), dual_norms(data.Z, data.residual(W), self.multi_task))
-        self.scores_, self.ranking_ = rank_kept(scores, data.kept, self.n_features_in_)
+        scores = two_tier_scores(row_norms(W), dual_norms(data.A, data.residual(W), self.multi_task))
+        self.scores_, self.ranking_ = rank_kept(scores, data.columns.kept, self.n_features_in_)
 
     def _solve(self, data: LassoData, lams: Floats) -> tuple[Floats, int]:
         return lasso_weights(
-            data.Z,
+            data.A,
             data.Y,
             lams,
             multi_task=self.multi_task,
@@ -273,8 +263,9 @@ def _approach(lam: float, lam_max: float) -> Floats:
     return np.asarray(lam * 10.0 ** np.arange(n_decades, -1, -1))
 
 
-def column_major(X: AnyArray, kept: Ints, mean: Floats, scale: Floats) -> Floats:
+def column_major(X: AnyArray, columns: Columns) -> Floats:
     """(X - mean) / scale with each column in one piece, as coordinate descent reads them."""
+    kept, mean, scale = columns.kept, columns.mean, columns.scale
     Z = np.empty((len(kept), X.shape[0]))
     X = csc_array(X) if issparse(X) else X
     for part in cuts(len(kept), COLUMNS_AT_ONCE):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from dsofs.design.interface import chunk_columns
+from dsofs.design.budget import Budget, cuts
 from dsofs.design.types import AnyArray, Floats, Ints
 
 # A value as far from the mean as the standard deviation, up to rounding, counts as beyond it: all values of a balanced
@@ -19,9 +19,7 @@ AT_ONE_DEVIATION = 1 - 1e-9
 def dense_chunks(X: AnyArray) -> Iterator[tuple[slice, Floats]]:
     """The columns of a dense or sparse X as float64, a cache-sized piece at a time."""
     columns = csc_array(X) if issparse(X) else X
-    step = chunk_columns(X.shape[0])
-    for first in range(0, X.shape[1], step):
-        part = slice(first, min(first + step, X.shape[1]))
+    for part in cuts(X.shape[1], Budget().columns(X.shape[0])):
         piece = columns[:, part]
         yield part, np.asarray(piece.toarray() if issparse(X) else piece, dtype=np.float64)
 

@@ -17,7 +17,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import xlogy
 
-from dsofs.design.interface import Design, chunk_columns
+from dsofs.design.budget import Budget, cuts
+from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
 from dsofs.labels import indicators
 
@@ -62,9 +63,7 @@ class MutualInformation:
         m, n = self.codes.shape
         states = indicators(variable, int(variable.max()) + 1).astype(np.float32).T  # counts are exact up to 2^24
         total = np.zeros(n)
-        step = chunk_columns(m)
-        for first in range(0, n, step):
-            part = slice(first, first + step)
+        for part in cuts(n, Budget().columns(m)):
             for state in range(self.n_states):
                 counts = states @ (self.codes[:, part] == state).astype(np.float32)
                 total[part] += self._n_log_n[counts.astype(np.intp)].sum(axis=0)
@@ -75,12 +74,12 @@ class FTestCorrelation:
     """The F-statistic of each feature over the classes, and absolute correlations, of standardised columns Z."""
 
     def __init__(self, Z: Design, classes: Ints) -> None:
-        self.Z = Z
+        self.design = Z
         self.relevance = f_statistics(Z, classes)
 
     def redundancy(self, feature: int) -> Floats:
-        column = self.Z.block(np.array([feature])).on_host()
-        return np.abs(self.Z.tdot(column)[:, 0]) / self.Z.n_samples
+        column = self.design.block(np.array([feature])).on_host()
+        return np.abs(self.design.tdot(column)[:, 0]) / self.design.n_samples
 
 
 def f_statistics(Z: Design, classes: Ints) -> Floats:

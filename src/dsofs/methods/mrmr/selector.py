@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design import as_design, moments
 from dsofs.design.budget import refuse_if_too_big
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Ints
 from dsofs.methods.mrmr.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.methods.mrmr.greedy import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.methods.shared.linear import standard_design
 from dsofs.parameters import NONE, Rule, check_parameters, integer, options
 from dsofs.ranking import rank_kept, two_tier_scores
-from dsofs.validation import all_or_nothing, check_codes, check_varies, check_X_y
+from dsofs.validation import all_or_nothing, check_codes, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -104,11 +104,10 @@ class MRMRSelector(RankedSelector):
 
     def _measure(self, X: AnyArray, classes: Ints) -> tuple[Ints, Measure]:
         """Which features are not constant, and how they depend on the classes and on each other."""
-        stats = moments(X)
-        kept = np.flatnonzero(~stats.constant)
-        check_varies(self, kept, X.shape[1])
+        design, _ = standard_design(self, X)
+        kept = design.kept
         if self.scheme.startswith("FC"):
-            return kept, FTestCorrelation(as_design(X, stats, standardize=True, bias=False).compact(), classes)
+            return kept, FTestCorrelation(design.compact(), classes)
         if self.discretize is None:
             check_codes(self, X)
         n_bytes = code_type(self.discretize, self.n_bins, len(classes)).itemsize * X.shape[0] * X.shape[1]

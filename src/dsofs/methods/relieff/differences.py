@@ -13,8 +13,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse, triu
 
-from dsofs.design.budget import BLOCK_BYTES, DOUBLE
-from dsofs.design.interface import chunk_columns
+from dsofs.design.budget import DOUBLE, Budget, cuts
 from dsofs.design.standard import CONSTANT
 from dsofs.design.threads import Team
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
@@ -22,15 +21,16 @@ from dsofs.methods.relieff.kernels import choose_kernels
 from dsofs.methods.relieff.missing import ExpectedDifferences
 
 CACHE_BYTES = 2**20  # columns that are compared at once: they should stay in a core's own cache
+DEFAULT = Budget()
 FEWEST_COLUMNS = 128  # of a piece, so that loops along it are worth starting
 
 
 class Differences:
     """The differences of X (dense or sparse, NaN where a value is missing), a few columns at a time."""
 
-    def __init__(self, X: AnyArray, categorical: Bools, groups: Ints, team: Team) -> None:
+    def __init__(self, X: AnyArray, categorical: Bools, groups: Ints, team: Team, budget: Budget = DEFAULT) -> None:
         self.X = csc_array(X) if issparse(X) else X
-        self.categorical, self.groups, self.team = categorical, groups, team
+        self.categorical, self.groups, self.team, self.budget = categorical, groups, team, budget
         self.n_samples, self.n_features = X.shape
         self._measure_columns()
         complete = self.kept[~self.incomplete[self.kept]]
@@ -38,7 +38,7 @@ class Differences:
         piece_of = np.cumsum(n_columns) // max(FEWEST_COLUMNS, CACHE_BYTES // (DOUBLE * self.n_samples))
         self._parts = [part for part in np.split(complete, 1 + np.flatnonzero(np.diff(piece_of))) if len(part)]
         self._held: dict[int, tuple[Floats, Ints]] = {}
-        self._hold = DOUBLE * self.n_samples * int(n_columns.sum()) <= BLOCK_BYTES
+        self._hold = DOUBLE * self.n_samples * int(n_columns.sum()) <= budget.block
         self.kernels = choose_kernels(float(self.n_samples) ** 2 * self.n_features)
 
     def distances(self, rows: Ints) -> Floats:
@@ -79,15 +79,13 @@ class Differences:
         self.low, self.half_range = np.zeros(self.n_features), np.ones(self.n_features)
         self.incomplete, varies = np.zeros((2, self.n_features), dtype=bool)
         self.n_states = np.ones(self.n_features, dtype=np.intp)
-        step = chunk_columns(self.n_samples)
-        for first in range(0, self.n_features, step):
-            part = slice(first, first + step)
+        for part in cuts(self.n_features, self.budget.columns(self.n_samples)):
             x = self._columns(part)
             low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
             self.low[part], self.half_range[part] = low, high / 2 - low / 2  # the range itself could overflow
             self.incomplete[part] = np.isnan(x).any(axis=0)
             for column in np.flatnonzero(self.categorical[part]):
-                self.n_states[first + column] = len(np.unique(x[:, column]))
+                self.n_states[part.start + column] = len(np.unique(x[:, column]))
             varies[part] = self.half_range[part] > CONSTANT * np.maximum(np.abs(low), np.abs(high))
         self.kept = np.flatnonzero(varies)
 

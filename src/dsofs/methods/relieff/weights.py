@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from dsofs.design.budget import BLOCK_BYTES, DOUBLE
+from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.methods.relieff.differences import Differences
 
@@ -35,10 +35,10 @@ class Pairs:
 
 def nearest(differences: Differences, samples: Ints, groups: Ints, k: int) -> Pairs:
     """The k nearest neighbours of each of ``samples`` in every group, or all where there are fewer; never itself."""
-    step = max(1, BLOCK_BYTES // (DOUBLE * differences.n_samples))
+    step = max(1, differences.budget.block // (DOUBLE * differences.n_samples))
     found = []
-    for first in range(0, len(samples), step):
-        rows = samples[first : first + step]
+    for part in cuts(len(samples), step):
+        rows = samples[part]
         D = np.round(differences.distances(rows), TIE_DECIMALS)
         D[np.arange(len(rows)), rows] = np.inf
         chosen = np.zeros(D.shape, dtype=bool)

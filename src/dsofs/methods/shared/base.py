@@ -6,15 +6,45 @@ import warnings
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dsofs.design.types import Bools, Ints
+from dsofs.design.library import on_host, widest_float
+from dsofs.design.types import AnyArray, Bools, Ints
 from dsofs.parameters import NONE, Rule, integer, real
 from dsofs.ranking import first_ranked
+from dsofs.validation import is_dispatched
 
 N_FEATURES_RULE: Rule = integer(1) | real(0, 1, closed="right") | NONE
+
+
+def follow(estimator: BaseEstimator, X: AnyArray, y: AnyArray) -> None:
+    """Move the fitted arrays to the library and device of X, and the classes to those of y where they are numbers."""
+    for name, value in list(vars(estimator).items()):
+        leader = y if name == "classes_" else X
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and is_dispatched(leader):
+            setattr(estimator, name, moved_to(leader, value))
+
+
+def moved_to(leader: AnyArray, host: np.ndarray) -> AnyArray:
+    """A NumPy array in the library and on the device of ``leader``, in no more digits than that has."""
+    if host.dtype.kind == "f":
+        host = host.astype(np.float64 if widest_float(leader) == array_namespace(leader).float64 else np.float32)
+    return array_namespace(leader).asarray(host, device=device(leader))
+
+
+def check_same_library(estimator: BaseEstimator, X: AnyArray, fitted: AnyArray, method: str) -> None:
+    """Refuse X of another array library, or on another device, than that of the fit, where libraries are kept apart."""
+    if not (is_dispatched(X) or is_dispatched(fitted)):
+        return
+    both = is_dispatched(X) and is_dispatched(fitted)
+    if not both or array_namespace(X) != array_namespace(fitted) or device(X) != device(fitted):
+        raise ValueError(
+            f"The X of {type(estimator).__name__}.{method}() must use the same namespace and device as that of fit(). "
+            f"Got {type(X).__name__}, and the fit was on {type(fitted).__name__}."
+        )
 
 
 class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,7 +85,23 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
-        return first_ranked(self.ranking_, self._groups, self._n_selected(self._n_candidates()))
+        return first_ranked(on_host(self.ranking_), self._groups, self._n_selected(self._n_candidates()))
+
+    def transform(self, X: AnyArray) -> AnyArray:
+        """X with the selected features alone."""
+        check_is_fitted(self)
+        check_same_library(self, X, self.ranking_, "transform")
+        return super().transform(X)
+
+    def inverse_transform(self, X: AnyArray) -> AnyArray:
+        """The selected features in the places they were taken from, and zeros in all others."""
+        if not is_dispatched(X):
+            return super().inverse_transform(X)
+        support = self.get_support(indices=True)
+        whole = array_namespace(X).zeros((X.shape[0], self.n_features_in_), dtype=X.dtype, device=device(X))
+        for place, column in enumerate(support):
+            whole[:, int(column)] = X[:, place]
+        return whole
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,54 +1,58 @@
-"""What the linear models by reweighting share: the design of X, their fitted attributes, and the warning."""
+"""What the estimators share: from X to standardised columns, and from a solution back to the units of X."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from dsofs.design import StandardDesign, as_design, moments
-from dsofs.design.copies import Copies, without_copies
+from dsofs.design import Budget, Moments, NotFiniteError, StandardDesign, as_design, moments
+from dsofs.design.copies import Copies, probe, without_copies
+from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.problem import Solution, Status
-from dsofs.validation import check_squares, check_varies
+from dsofs.validation import check_squares, check_varies, explain_not_finite
 
 
-class Scaled(Protocol):
-    """Which features there are, and what is subtracted from them and divided by."""
-
-    @property
-    def kept(self) -> Ints: ...
-
-    @property
-    def mean(self) -> Floats: ...
-
-    @property
-    def scale(self) -> Floats: ...
-
-
-def standard_design(estimator: Any, X: AnyArray, p: float, groups: Ints | None = None) -> tuple[StandardDesign, Copies]:
-    """The design of a checked X, as the estimator's ``standardize`` and ``fit_intercept`` say; for p <= 1 no copies."""
-    stats = moments(X)
-    check_squares(estimator, stats.mean, stats.scale)
-    design = as_design(X, stats, standardize=estimator.standardize, bias=estimator.fit_intercept)
+def standard_design(
+    estimator: Any, X: AnyArray, targets: Floats | None = None, *, standardize: bool = True, bias: bool = False
+) -> tuple[StandardDesign, Moments]:
+    """The design of X, whose columns vary and are finite, and their products with the targets: one pass over X."""
+    budget = Budget.within(getattr(estimator, "memory_limit", None))
+    try:
+        stats = moments(X, targets, budget)
+    except NotFiniteError:
+        explain_not_finite(estimator, X)
+        raise
+    if not standardize:
+        check_squares(estimator, stats.mean, stats.scale)
+    design = as_design(X, stats, standardize=standardize, bias=bias, budget=budget)
     check_varies(estimator, design.kept, X.shape[1])
+    return design, stats
+
+
+def distinct_design(estimator: Any, X: AnyArray, p: float, groups: Ints | None = None) -> tuple[StandardDesign, Copies]:
+    """The design as the estimator's ``standardize`` and ``fit_intercept`` say; for p <= 1 without copies."""
+    standardize = estimator.standardize
+    design, stats = standard_design(
+        estimator, X, probe(X.shape[0]), standardize=standardize, bias=estimator.fit_intercept
+    )
     if p > 1:
         return design, Copies.none()
+    products = stats.targets[:, 0] * (1.0 if standardize else stats.scale)
     with single_threaded():
-        return without_copies(design, groups)
+        return without_copies(design, products[design.kept], groups)
 
 
-def publish_solution(estimator: Any, data: Scaled, solution: Solution, convex: bool) -> None:
+def publish_solution(estimator: Any, columns: Columns, solution: Solution, convex: bool) -> None:
     """Set the fitted attributes of a linear model, W in the units of the X that was given."""
-    coef = np.zeros((solution.W.shape[1], estimator.n_features_in_))
-    coef[:, data.kept] = (solution.W[: len(data.kept)] / data.scale[:, None]).T
-    bias = solution.W[-1] if estimator.fit_intercept else 0.0
-    estimator.coef_ = coef
-    estimator.intercept_ = bias - coef[:, data.kept] @ data.mean
+    W = solution.W[: len(columns.kept)]
+    estimator.coef_, offset = columns.in_units_of_X(W, estimator.n_features_in_)
+    estimator.intercept_ = (solution.W[-1] if estimator.fit_intercept else 0.0) - offset
     estimator.n_iter_ = solution.n_iter
     estimator.objective_ = solution.objective
     estimator.history_ = solution.history.as_arrays()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dsofs.design import Block, as_design, moments
+from dsofs.design import Block
 from dsofs.design.budget import DOUBLE, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.greedy import f_statistics
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
+from dsofs.methods.shared.linear import standard_design
 from dsofs.parameters import Rule, check_parameters
 from dsofs.ranking import rank_kept
-from dsofs.validation import all_or_nothing, check_varies, check_X_y
+from dsofs.validation import all_or_nothing, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -68,8 +69,7 @@ class ScoreSelector(RankedSelector):
         n = self.n_features_in_
         self._warn_if_too_many()
         refuse_if_too_big(DOUBLE * X.shape[0] * n, None, type(self).__name__)
-        design = as_design(X, moments(X), standardize=True, bias=False)
-        check_varies(self, design.kept, n)
+        design, _ = standard_design(self, X)
         k = min(self._n_selected(n), len(design.kept))
         scores = self.score_func(design.materialise().on_host(), codes, k, self.random_state)
         self.scores_, self.ranking_ = rank_kept(scores, design.kept, n)
