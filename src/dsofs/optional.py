@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+INSTALLED_AS = {"PIL": "pillow"}  # packages that pip knows by another name
+
 
 def require(package: str, extra: str) -> ModuleType:
     """The package, or an error that says how to install it: by itself, or with the extra that it belongs to.
@@ -14,7 +16,8 @@ def require(package: str, extra: str) -> ModuleType:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        name = package.partition(".")[0]
+        module = package.partition(".")[0]
+        name = INSTALLED_AS.get(module, module)
         raise ImportError(
             f"{name} is not installed. Install it with: pip install {name} (or, in the folder of the source of dsofs, "
             f"all that goes with it: pip install '.[{extra}]')"

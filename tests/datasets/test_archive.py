@@ -1,5 +1,9 @@
 """Archives are read member by member, up to a limit, and never unpacked to disk."""
 
+import shutil
+import subprocess
+
+import numpy as np
 import pytest
 
 from dsofs.datasets import DamagedFileError
@@ -65,3 +69,26 @@ def test_a_changed_byte_is_noticed(tmp_path, name):
     path.write_bytes(content)
     with pytest.raises(DamagedFileError, match="cut short or no archive"):
         read_members(path, ("*.pgm",))
+
+
+@pytest.mark.parametrize("max_bits", [10, 12, 16])
+def test_what_compress_packed(tmp_path, max_bits):
+    """Codes that grow, and a table that is emptied; gzip agrees that these are .Z files."""
+    content = bytes(np.random.default_rng(0).choice(list(b"0123456789.,-\n"), 20_000).tolist())
+    packed = compress(content, max_bits)
+    folder = folder_of(tmp_path, {"a.data.Z": packed})
+    assert read_members(folder, ("*.data",)) == {"a.data": content}
+    if shutil.which("gzip"):
+        assert subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True).stdout == content
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08 gzip", b"\x1f\x9d\x88..", b"\x1f\x9d\x90\xff\xff\xff"])
+def test_what_compress_packed_is_damaged(tmp_path, content):
+    with pytest.raises(DamagedFileError, match=r"a \.Z file that is damaged"):
+        read_members(folder_of(tmp_path, {"a.data.Z": content}), ("*.data",))
+
+
+def test_what_compress_packed_counts_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "LIMIT", 999)
+    with pytest.raises(DamagedFileError, match="more than 999 bytes"):
+        read_members(folder_of(tmp_path, {"a.data.Z": compress(b"0" * 1000, 16)}), ("*.data",))

@@ -34,7 +34,7 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None, d
     """One data set, checked against the paper's Table 1.
 
     It is looked for in ``data_dir`` (if None, in the folder that the environment variable ``DSOFS_DATA`` names), then
-    in the user's cache; then it is downloaded into the cache, which needs ``pip install pooch tqdm xlrd``.
+    in the user's cache; then it is downloaded into the cache, which needs the extra ``data``.
 
     Parameters
     ----------

@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from dsofs.datasets.formats import Members, lzw
+from dsofs.datasets.formats import Members
 from dsofs.files import DamagedFileError
+from dsofs.optional import require
 
 LIMIT = 2**30  # bytes; the largest data set (GISETTE) unpacks to a tenth of it, so more is an attack or a mistake
 
@@ -30,7 +31,7 @@ def read_members(path: Path, patterns: tuple[str, ...]) -> Members:
         for name, file in _open_members(path, patterns):
             content = file.read(left + 1)
             if name.endswith(".Z"):
-                name, content = name.removesuffix(".Z"), lzw.decompress(content, left)
+                name, content = name.removesuffix(".Z"), _decompressed(content)
             left -= len(content)
             if left < 0:
                 raise DamagedFileError(f"it unpacks to more than {LIMIT} bytes")
@@ -44,6 +45,14 @@ def fits(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether the file name is wanted; the hidden files that some systems add to archives are not."""
     file_name = PurePosixPath(name).name.removesuffix(".Z")
     return not file_name.startswith(".") and any(fnmatchcase(file_name, pattern) for pattern in patterns)
+
+
+def _decompressed(content: bytes) -> bytes:
+    """The content of a .Z file of Unix ``compress``, in which UCI keeps ISOLET."""
+    try:
+        return require("unlzw3", "data").unlzw(content)
+    except (ValueError, MemoryError) as error:
+        raise DamagedFileError(f"it holds a .Z file that is damaged: {error}") from error
 
 
 def _open_members(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:

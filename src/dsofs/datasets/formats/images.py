@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from io import BytesIO
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from dsofs.datasets.formats import Members, ParsedTable, Parser
-from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
+from dsofs.optional import require
 
 Shape = tuple[int, int]  # rows, columns
-
-_GAP = rb"(?:\s|#[^\n]*\n)+"
-_PGM = re.compile(rb"(P[25])" + _GAP + _GAP.join([rb"(\d{1,9})"] * 3) + rb"\s")
 
 
 def faces_in_folders(person: str, size: Shape | None = None) -> Parser:
@@ -36,9 +33,7 @@ def face_table(images: list[np.ndarray], people: list[str], size: Shape | None =
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
         raise DamagedFileError(f"its images differ in size: {sorted(shapes)}")
-    stack = np.stack(images)
-    if size is not None:
-        stack = resize(stack, size)
+    stack = np.stack(images if size is None else [resize(image, size) for image in images])
     names = list(dict.fromkeys(people))
     y = np.array([names.index(person) for person in people])
     return ParsedTable(stack.transpose(0, 2, 1).reshape(len(stack), -1), y, names)
@@ -46,42 +41,28 @@ def face_table(images: list[np.ndarray], people: list[str], size: Shape | None =
 
 def parse_pgm(content: bytes) -> np.ndarray:
     """A grey image, binary (P5) or in text (P2)."""
-    header = _PGM.match(content)
-    if header is None:
-        raise DamagedFileError("it holds an image that is no .pgm file")
-    columns, rows, white = (int(number) for number in header.groups()[1:])
-    body = content[header.end() :]
-    depth = np.dtype(">u2" if white > 255 else "u1")
+    pillow = require("PIL.Image", "data")
     try:
-        if header[1] == b"P5":
-            pixels = np.frombuffer(body, depth, count=rows * columns)
-        else:
-            pixels = np.array(body.split(), dtype=depth)
-        return pixels.reshape(rows, columns)
-    except ValueError as error:
-        raise DamagedFileError(f"it holds an image of other than {rows} x {columns} pixels: {error}") from error
+        with pillow.open(BytesIO(content), formats=["PPM"]) as image:
+            pixels = np.asarray(image)
+    except Exception as error:  # Pillow raises a dozen kinds on damaged files
+        raise DamagedFileError(f"it holds an image that is no .pgm file, or cut short: {error}") from error
+    if pixels.ndim != 2:
+        raise DamagedFileError("it holds an image that is not grey")
+    return pixels
 
 
-def resize(images: np.ndarray, size: Shape) -> np.ndarray:
+def resize(image: np.ndarray, size: Shape) -> np.ndarray:
     """Bicubic, with antialiasing where it shrinks; grey values 0 to 255 stay so."""
-    down, across = (_cubic_weights(n, m) for n, m in zip(images.shape[-2:], size, strict=True))
-    return np.clip(np.rint(down @ images @ across.T), 0, 255).astype(np.uint8)
-
-
-def _cubic_weights(n: int, m: int) -> Floats:
-    """m x n: how much each of n pixels in a row counts in each of m (Keys' kernel with a = -1/2, as most programs)."""
-    scale = n / m
-    centre = (np.arange(m)[:, None] + 0.5) * scale - 0.5
-    t = np.abs(np.arange(n) - centre) / max(scale, 1)
-    near, far = 1.5 * t**3 - 2.5 * t**2 + 1, -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2
-    weights = np.where(t < 1, near, np.where(t < 2, far, 0))
-    return weights / weights.sum(axis=1, keepdims=True)
+    pillow = require("PIL.Image", "data")
+    exact = pillow.fromarray(image.astype(np.float32))  # whole numbers would be rounded twice: rows, then columns
+    return np.clip(np.rint(exact.resize(size[::-1], pillow.Resampling.BICUBIC)), 0, 255).astype(np.uint8)
 
 
 def _owner(path: str, person: str) -> str | None:
     """The innermost folder of the path that is named like a person."""
-    folders: Iterable[str] = reversed(PurePosixPath(path).parts[:-1])
-    return next((folder for folder in folders if re.fullmatch(person, folder)), None)
+    folders = PurePosixPath(path).parts[:-1]
+    return next((folder for folder in reversed(folders) if re.fullmatch(person, folder)), None)
 
 
 def _natural(path: str) -> list[tuple[str, int]]:
