@@ -130,6 +130,23 @@ def feather_bomb(folder):
     return folder / "bomb.feather"
 
 
+def feather_bomb_in_one_batch(folder):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pyarrow.table({"a": np.zeros(2**26)})
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    with pyarrow.ipc.new_file(str(folder / "one.feather"), table.schema, options=options) as file:
+        file.write_table(table)
+    return folder / "one.feather"
+
+
+def parquet_bomb(folder):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"a": np.zeros(2**26)})
+    parquet.write_table(table, folder / "bomb.parquet", use_dictionary=False, compression="zstd")
+    return folder / "bomb.parquet"
+
+
 def sparse_bomb(folder):
     arrays = {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 2**40], "format": b"csr"}
     np.savez(folder / "wide.npz", **arrays)
@@ -145,7 +162,7 @@ def zarr_bomb(folder):
 
 BOMBS = (
     npz_bomb, npz_that_lies, npy_that_lies, gzip_bomb_of_rows, gzip_bomb_of_one_line, svmlight_index, matlab_bomb,
-    excel_bomb, hdf5_bomb, feather_bomb, sparse_bomb, zarr_bomb,
+    excel_bomb, hdf5_bomb, feather_bomb, feather_bomb_in_one_batch, parquet_bomb, sparse_bomb, zarr_bomb,
 )  # fmt: skip
 SECONDS, BYTES = 2.0, 200 * 2**20
 

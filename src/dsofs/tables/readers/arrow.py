@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
-from dsofs.tables.readers.arrow_sizes import unpacked_bytes
 from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Column, Frame, column_frame
 from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
@@ -18,7 +18,7 @@ from dsofs.tables.readers.numbers import LARGEST_EXACT, exact_texts, numbers_or_
 from dsofs.tables.readers.source import InputFile
 
 ARROW = b"ARROW1"
-CURE = "copy or write it again"
+CURE, UNPACKED = "copy or write it again", "write it without compression."
 
 
 def read_parquet(source: InputFile) -> Frame:
@@ -28,25 +28,43 @@ def read_parquet(source: InputFile) -> Frame:
     with told_as_damage(CURE), parquet.ParquetFile(source.path) as file:
         metadata = file.metadata
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        refuse_bomb(source.size, sum(group.total_byte_size for group in groups), "write it without compression.")
+        refuse_bomb(source.size, sum(group.total_byte_size for group in groups), UNPACKED)
         refuse_too_big(DOUBLE * metadata.num_rows * metadata.num_columns)
-        return table_frame(pyarrow, "Parquet", file.read())
+        return _frame(pyarrow, "Parquet", source, file.schema_arrow, file.iter_batches())
 
 
 def read_feather(source: InputFile) -> Frame:
     pyarrow = require("pyarrow", "readers")
-    feather = require("pyarrow.feather", "readers")
     # Mapped into memory, a part cannot declare itself larger than the file and have that much memory set aside.
     with told_as_damage(CURE), pyarrow.memory_map(os.fspath(source.path)) as file:
-        if source.head.startswith(ARROW):  # the first version of Feather does not pack
-            unpacked = unpacked_bytes(pyarrow, file)
-            refuse_bomb(source.size, unpacked, "write it with compression='uncompressed'.")
-            refuse_too_big(unpacked)
-        return table_frame(pyarrow, "Feather", feather.read_table(file))
+        if not source.head.startswith(ARROW):  # the first version of Feather, which does not pack
+            table = require("pyarrow.feather", "readers").read_table(file)
+            return _frame(pyarrow, "Feather", source, table.schema, table.to_batches())
+        reader = pyarrow.ipc.open_file(file)
+        bits = sum(_bits(kind) for kind in reader.schema.types)
+        n_rows = require("pyarrow.dataset", "readers").dataset(source.path, format="ipc").count_rows()
+        refuse_bomb(source.size, n_rows * bits // 8, UNPACKED)
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+        return _frame(pyarrow, "Feather", source, reader.schema, batches)
 
 
-def table_frame(pyarrow: Any, format: str, table: Any) -> Frame:
-    table.validate(full=True)  # pyarrow trusts the offsets of texts and the codes of categories
+def _bits(kind: Any) -> int:
+    """Of a value; none of one that is as long as it likes, such as a text."""
+    try:
+        return int(kind.bit_width)
+    except ValueError:
+        return 0
+
+
+def _frame(pyarrow: Any, format: str, source: InputFile, schema: Any, batches: Iterable[Any]) -> Frame:
+    """The columns of some batches, which are unpacked one by one, as far as that is no bomb and fits in memory."""
+    read, before = [], pyarrow.total_allocated_bytes()
+    for batch in batches:
+        refuse_bomb(source.size, pyarrow.total_allocated_bytes() - before, UNPACKED)
+        batch.validate(full=True)  # pyarrow trusts the offsets of texts and the codes of categories
+        read.append(batch)
+    table = pyarrow.Table.from_batches(read, schema)
+    refuse_too_big(DOUBLE * table.num_rows * table.num_columns)
     names = [str(name) for name in table.column_names]
     return column_frame(
         format, names, [_column(pyarrow, name, column) for name, column in zip(names, table.columns, strict=True)]
