@@ -1,4 +1,4 @@
-"""Files that are damaged, and writing so that a reader, or a run that was killed, never meets half of one."""
+"""Files: those that are damaged, their hashes, and writing so that no reader ever meets half of one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 if sys.platform != "win32":
     import fcntl
@@ -33,15 +34,11 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
 
 def write_together(contents: Mapping[Path, str | bytes]) -> None:
     """Write files that belong together: where one cannot be written, on a full disk say, all stay as they were."""
-    with ExitStack() as parts:
-        ready = {target: parts.enter_context(_part_of(target)) for target in contents}
+    with ExitStack() as files:
         for target, content in contents.items():
-            with _naming(target), open(ready[target], "wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-                file.flush()
-                os.fsync(file.fileno())
-        for target, part in ready.items():
-            _put(part, target)
+            file: Any = files.enter_context(atomic_write(target, "wb"))
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()  # a full disk is found out here, before any file is put in its place
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -50,7 +47,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> dict[str, Path]:
-    """Write files, given by name, together into a folder, which is made where it is missing; returns their paths."""
+    """Write files, given by name, together into a folder, which is created where it is missing; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = {name: folder / name for name in contents}
     write_together({paths[name]: content for name, content in contents.items()})
@@ -93,6 +90,16 @@ def _naming(target: Path, part: str | None = None) -> Iterator[None]:
 def readable(name: str) -> str:
     """The name of a file, in which bytes that are no UTF-8, and could not be written anywhere, are replaced."""
     return os.fsencode(name).decode("utf-8", "replace")
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file; of a folder, of the names and hashes of its files."""
+    if path.is_dir():
+        files = (file for file in sorted(path.rglob("*")) if file.is_file())
+        lines = [f"{hash_of(file)}  {file.relative_to(path).as_posix()}\n" for file in files]
+        return sha256("".join(lines).encode()).hexdigest()
+    with open(path, "rb") as content:
+        return file_digest(content, "sha256").hexdigest()
 
 
 def _umask() -> int:

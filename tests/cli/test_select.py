@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
-from dsofs.tables.labelled import values_of
+from dsofs.tables.columns import values_of
 from dsofs.tables.readers import read_frame
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import csv_text

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from dsofs.datasets import DamagedFileError
-from dsofs.datasets.formats.expression import parse_lung
 from dsofs.datasets.formats.images import faces_in_folders, parse_pgm, resize
 from dsofs.datasets.formats.matlab import faces_in_cells, parse_asu
-from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_semeion
+from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_lung, parse_semeion
 from tests.datasets.writers import excel, lines, mat, pgm, pgm_text
 
 

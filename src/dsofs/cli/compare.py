@@ -22,7 +22,7 @@ from dsofs.cli.watch import watched
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
 from dsofs.methods import METHODS
 from dsofs.report.compared_verdict import headline
-from dsofs.tables.table import LabelledTable
+from dsofs.tables.labelled import LabelledTable
 from dsofs.workflows.compare import DEFAULT_METHODS, compare_table
 
 

@@ -1,9 +1,10 @@
-"""The columns of a file: what they are called, which one is meant, what one holds."""
+"""The columns of a file: what they are called, also in messages, which one is meant, what one holds."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
@@ -11,10 +12,24 @@ from scipy import sparse
 
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
-from dsofs.tables.wording import SHOWN, listed, stand
 
 # As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
 NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
+
+SHOWN = 5  # names listed in a message
+
+
+def listed(names: Iterable[str]) -> str:
+    found = list(names)
+    return ", ".join(map(repr, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+
+
+def stand(names: Sequence[object] | np.ndarray) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def has(names: Sequence[object]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:

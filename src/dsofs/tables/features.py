@@ -7,14 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from dsofs.design.types import AnyArray, Ints
-from dsofs.tables.columns import NUMBER_WITH_COMMA, is_nameless, numbers_among, values_of
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
+from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, is_nameless, listed, numbers_among, stand, values_of
 from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
-from dsofs.tables.imputing import count_missing, impute_numbers, impute_text
+from dsofs.tables.imputing import Fill, count_missing, impute_numbers, impute_text
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
-from dsofs.tables.table import TableFeature
-from dsofs.tables.wording import SHOWN, listed, stand
+
+
+@dataclass(frozen=True)
+class TableFeature:
+    """A column of X: the column of the file it comes from, the category it stands for, what fills its gaps."""
+
+    name: str
+    column: str
+    position: int
+    category: str | None = None
+    fill: Fill | None = None
 
 
 @dataclass(frozen=True)
@@ -148,3 +157,40 @@ def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
     parts = [block.values for block in blocks]
     X = sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
     return X[:, order], [features[index] for index in order]
+
+
+def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target: str) -> list[Note]:
+    """Columns that say nothing, and columns that say it all."""
+    lowest, highest = extremes(X)
+    constant = lowest == highest
+    notes = []
+    if constant.any():
+        found = [features[index].name for index in np.flatnonzero(constant)]
+        notes.append(Note("constant columns", f"{listed(found)} {stand(found)} constant and ranked last"))
+    equal = [features[index].name for index in np.flatnonzero(equals_label(X, y) & ~constant)]
+    if equal:
+        text = f"{listed(equal)} {stand(equal)} the label {target!r} under another name: drop it if it leaks the answer"
+        notes.append(Note("leaking columns", text))
+    return notes
+
+
+def extremes(X: AnyArray) -> tuple[Floats, Floats]:
+    """The least and the largest value of each column."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (low.toarray().ravel(), high.toarray().ravel()) if sparse.issparse(X) else (low, high)
+
+
+def equals_label(X: AnyArray, y: np.ndarray) -> Bools:
+    """Whether a column has one value for each class, and another for each other."""
+    classes = np.unique(y)
+    equal = np.ones(X.shape[1], dtype=bool)
+    values = np.empty((len(classes), X.shape[1]))
+    for place, label in enumerate(classes):
+        low, high = extremes(X[np.flatnonzero(y == label)])
+        equal &= low == high
+        values[place] = low
+        if not equal.any():
+            return equal
+    candidates = np.flatnonzero(equal)
+    equal[candidates] = [len(np.unique(values[:, index])) == len(classes) for index in candidates]
+    return equal

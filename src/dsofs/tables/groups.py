@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dsofs.tables.columns import as_written, find_column, refuse_missing
+from dsofs.tables.columns import as_written, find_column, listed, refuse_missing, stand
+from dsofs.tables.features import TableFeature
 from dsofs.tables.readers import Frame
-from dsofs.tables.table import TableFeature
-from dsofs.tables.wording import listed, stand
 
 
 def groups_of_samples(frame: Frame, column: str | int | None) -> tuple[np.ndarray | None, int | None]:

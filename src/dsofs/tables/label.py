@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from dsofs.files import readable
-from dsofs.tables.columns import as_written, find_column, refuse_missing
-from dsofs.tables.identifiers import FEW, SAMPLES_PER_CATEGORY
+from dsofs.tables.columns import as_written, find_column, listed, refuse_missing, stand
+from dsofs.tables.identifiers import FEW, SAMPLES_PER_CATEGORY, SampleIds, sample_ids
 from dsofs.tables.label_file import default_label, labels_for
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import LARGEST_EXACT
-from dsofs.tables.sample_ids import SampleIds, sample_ids
-from dsofs.tables.wording import listed, stand
 
 TYPING_ERROR = 0.8  # similarity (difflib) of two names from which on one may be the other, misspelt
 

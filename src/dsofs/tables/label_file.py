@@ -9,15 +9,13 @@ import numpy as np
 
 from dsofs.design.types import Ints
 from dsofs.files import readable
-from dsofs.tables.columns import as_written, find_column, is_nameless, unique_names
-from dsofs.tables.identifiers import is_named_like_id
+from dsofs.tables.columns import as_written, find_column, has, is_nameless, listed, stand, unique_names
+from dsofs.tables.identifiers import SampleIds, certain_ids, is_named_like_id, possible_ids
 from dsofs.tables.readers import Frame, Note, format_of, naming, read_frame
 from dsofs.tables.readers.delimited import BLANKS, DELIMITERS, TAB, decode, logical_lines, split
 from dsofs.tables.readers.numbers import exact_texts, numbers_or_text
 from dsofs.tables.readers.numpy_files import read_vector
 from dsofs.tables.readers.source import InputFile, open_source
-from dsofs.tables.sample_ids import SampleIds, certain_ids, possible_ids
-from dsofs.tables.wording import has, listed, stand
 
 USUAL_LABELS = ("y", "Y", "label", "labels", "target")
 NEVER_IN_TEXT = b"\x1f"  # a delimiter that leaves lines whole

@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from dsofs.files import readable
-from dsofs.tables.columns import find_column, unique_names, values_of
-from dsofs.tables.features import find_blocks, joined
-from dsofs.tables.fingerprint import hash_of
+import numpy as np
+
+from dsofs.design.types import AnyArray
+from dsofs.files import hash_of, readable
+from dsofs.tables.columns import find_column, unique_names
+from dsofs.tables.features import TableFeature, find_blocks, joined, suspicious
 from dsofs.tables.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
 from dsofs.tables.label import clean_label, find_label
 from dsofs.tables.readers import Note, read_frame
-from dsofs.tables.suspicions import suspicious
-from dsofs.tables.table import LabelledTable
 
-__all__ = ["LabelledTable", "find_column", "read_labelled", "unique_names", "values_of"]
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """Samples x features, the class of each sample, and where it all came from."""
+
+    X: AnyArray  # float, dense or CSR
+    y: np.ndarray  # whole numbers or text
+    features: tuple[TableFeature, ...]
+    target: str
+    target_position: int | None  # column of the file that holds the label; None if it lies elsewhere
+    n_columns: int  # of the file
+    named: bool  # whether the file names its columns
+    feature_groups: np.ndarray | None  # one label per feature, where some belong together
+    sample_groups: np.ndarray | None  # one label per sample, where some belong together
+    sample_names: tuple[str, ...] | None  # IDs of the samples, where the file has some
+    sample_column: str | None  # the column that they stand in; None: row names, or none
+    notes: tuple[Note, ...]
+    file: str
+    format: str
+    sha256: str
+
+    @property
+    def names(self) -> list[str]:
+        return [feature.name for feature in self.features]
+
+    @property
+    def shared_groups(self) -> list[str | None]:
+        """The name of each feature's group, where that has several features."""
+        if self.feature_groups is None:
+            return [None] * len(self.features)
+        _, group, counts = np.unique(self.feature_groups, return_inverse=True, return_counts=True)
+        names = [str(name).partition(" ")[2] for name in self.feature_groups]  # after the word for its kind
+        return [name if count > 1 else None for name, count in zip(names, counts[group], strict=True)]
 
 
 def read_labelled(

@@ -15,10 +15,10 @@ from dsofs.design.types import Floats
 from dsofs.environment import environment
 from dsofs.files import write_whole
 from dsofs.records import read_record
-from dsofs.tables.labelled import LabelledTable, unique_names, values_of
+from dsofs.tables.columns import listed, unique_names, values_of
+from dsofs.tables.labelled import LabelledTable
 from dsofs.tables.readers import Frame, read_frame
 from dsofs.tables.readers.numbers import number
-from dsofs.tables.wording import listed
 
 HEAD = {"schema": "dsofs selection", "schema_version": 2}  # 2: features name their group
 TRUTHS = {"true": 1.0, "false": 0.0}  # text in some formats, numbers in others
@@ -156,7 +156,7 @@ class Selection:
         if self.target_position is not None and n_columns == self.n_columns - 1:
             return position - (position > self.target_position)
         raise ValueError(
-            f"Columns cannot be told by position: the file has {n_columns}, and the selection was made on "
+            f"Columns cannot be found by position: the file has {n_columns}, and the data of the selection "
             f"{self.n_columns}. Give a file with names, or with the same columns."
         )
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from dsofs.design.types import Floats
 from dsofs.files import write_whole
 from dsofs.tables.columns import as_written, find_column, unique_names
-from dsofs.tables.identifiers import is_named_like_id
+from dsofs.tables.identifiers import is_named_like_id, sample_ids
 from dsofs.tables.readers import Frame, read_frame
-from dsofs.tables.sample_ids import sample_ids
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import WRITERS, Columns
 

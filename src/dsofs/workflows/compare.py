@@ -24,10 +24,9 @@ from dsofs.parameters import BOOLEAN, NONE, Rule, integer, options
 from dsofs.report.compared import render_comparison
 from dsofs.statistics import Samples
 from dsofs.tables.imputing import IMPUTES
-from dsofs.tables.labelled import read_labelled
+from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
-from dsofs.tables.readers.limits import refuse_too_big
-from dsofs.tables.table import LabelledTable
+from dsofs.tables.readers.guards import refuse_too_big
 from dsofs.tables.writers import csv_text
 from dsofs.workflows.arguments import METHOD, check_arguments
 

@@ -24,10 +24,9 @@ from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, option
 from dsofs.report.page import render
 from dsofs.stopwatch import Stopwatch
 from dsofs.tables.imputing import IMPUTES
-from dsofs.tables.labelled import read_labelled
+from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
-from dsofs.tables.table import LabelledTable
 from dsofs.tables.writers import csv_text
 from dsofs.workflows.arguments import METHOD, check_arguments
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import arff, svmlight
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Frame, Note, check_not_empty
+from dsofs.tables.readers.guards import as_damage
 from dsofs.tables.readers.source import InputFile, open_source
 
 __all__ = ["FORMATS", "Format", "Frame", "Note", "format_of", "naming", "read_frame"]
@@ -56,7 +56,7 @@ def _zip_with(member: str) -> Callable[[InputFile], bool]:
 
 def _members(source: InputFile) -> list[str]:
     with (
-        told_as_damage("copy or save it again", "it is cut short or a damaged zip file"),
+        as_damage("copy or save it again", "it is cut short or a damaged zip file"),
         zipfile.ZipFile(source.path) as archive,
     ):
         return archive.namelist()

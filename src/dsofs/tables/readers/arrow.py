@@ -11,9 +11,8 @@ import numpy as np
 from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Column, Frame, column_frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.numbers import LARGEST_EXACT, exact_texts, numbers_or_text
 from dsofs.tables.readers.source import InputFile
 
@@ -25,7 +24,7 @@ def read_parquet(source: InputFile) -> Frame:
     pyarrow = require("pyarrow", "readers")
     parquet = require("pyarrow.parquet", "readers")
     # With the schema of pandas left aside: it could ask for other types than the columns have.
-    with told_as_damage(CURE), parquet.ParquetFile(source.path) as file:
+    with as_damage(CURE), parquet.ParquetFile(source.path) as file:
         metadata = file.metadata
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
         refuse_bomb(source.size, sum(group.total_byte_size for group in groups), UNPACKED)
@@ -36,7 +35,7 @@ def read_parquet(source: InputFile) -> Frame:
 def read_feather(source: InputFile) -> Frame:
     pyarrow = require("pyarrow", "readers")
     # Mapped into memory, a part cannot declare itself larger than the file and have that much memory set aside.
-    with told_as_damage(CURE), pyarrow.memory_map(os.fspath(source.path)) as file:
+    with as_damage(CURE), pyarrow.memory_map(os.fspath(source.path)) as file:
         if not source.head.startswith(ARROW):  # the first version of Feather, which does not pack
             table = require("pyarrow.feather", "readers").read_table(file)
             return _frame(pyarrow, "Feather", source, table.schema, table.to_batches())

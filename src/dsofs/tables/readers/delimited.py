@@ -15,6 +15,7 @@ from dsofs.design.budget import DOUBLE
 from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame
+from dsofs.tables.readers.guards import refuse_too_big
 from dsofs.tables.readers.header import (
     COMMENTS,
     check_nameless,
@@ -24,7 +25,6 @@ from dsofs.tables.readers.header import (
     is_commented_header,
     last_comment,
 )
-from dsofs.tables.readers.limits import refuse_too_big
 from dsofs.tables.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
 from dsofs.tables.readers.source import InputFile
 

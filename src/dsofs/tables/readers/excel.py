@@ -11,16 +11,15 @@ import numpy as np
 from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Column, Frame, Note, column_frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.numbers import exact_texts, numbers_or_text
 from dsofs.tables.readers.source import InputFile
 
 
 def read(source: InputFile) -> Frame:
     openpyxl = require("openpyxl", "readers")
-    with told_as_damage("save it again", "it is cut short or no workbook"):
+    with as_damage("save it again", "it is cut short or no workbook"):
         with zipfile.ZipFile(source.path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         refuse_bomb(source.size, unpacked, "save it as CSV.")

@@ -12,9 +12,8 @@ from dsofs.optional import require
 from dsofs.tables.readers import anndata
 from dsofs.tables.readers.apart import read_apart
 from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.numpy_files import checked_sparse
 from dsofs.tables.readers.source import InputFile
 
@@ -29,7 +28,7 @@ def read(source: InputFile) -> Frame:
 
 def read_here(source: InputFile) -> Frame:
     h5py = require("h5py", "readers")
-    with told_as_damage("copy or save it again"), h5py.File(source.path, "r") as file:
+    with as_damage("copy or save it again"), h5py.File(source.path, "r") as file:
         check_links(h5py, file)
         if anndata.matches(file):
             return anndata.frame(file, content)

@@ -14,9 +14,8 @@ from scipy.io import loadmat, whosmat
 from dsofs.design.types import AnyArray
 from dsofs.tables.readers.apart import read_apart
 from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.source import InputFile
 
 HEADER_BYTES, TAG_BYTES, PEEK_BYTES = 128, 8, 1024
@@ -40,7 +39,7 @@ def read_variables(source: InputFile) -> dict[str, AnyArray]:
 
 
 def read_here(source: InputFile) -> dict[str, AnyArray]:
-    with told_as_damage("save it again from MATLAB"):
+    with as_damage("save it again from MATLAB"):
         # Even a look at the names unpacks a great deal, so the sizes are read from the file itself.
         refuse_bomb(source.size, unpacked_bytes(source.path), CURE)
         declared = whosmat(source.path)

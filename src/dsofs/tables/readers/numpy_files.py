@@ -13,9 +13,8 @@ from scipy import sparse
 from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.arrays import arrays_frame, decoded, is_vector
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big, refuse_too_wide
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big, refuse_too_wide
 from dsofs.tables.readers.source import InputFile
 
 SPARSE = {"data", "indices", "indptr", "format", "shape"}  # what scipy.sparse.save_npz writes
@@ -50,7 +49,7 @@ def _only_array(source: InputFile) -> np.ndarray:
 def _members(path: Path) -> dict[str, AnyArray]:
     arrays = {}
     with (
-        told_as_damage("copy or save it again", "it is cut short or no NPZ file"),
+        as_damage("copy or save it again", "it is cut short or no NPZ file"),
         zipfile.ZipFile(path) as archive,
     ):
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
@@ -65,7 +64,7 @@ def _members(path: Path) -> dict[str, AnyArray]:
 
 def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     """An array whose header keeps what it promises: no objects, and no more bytes than there are."""
-    with told_as_damage("save it again", f"{name} is no array of NumPy"):
+    with as_damage("save it again", f"{name} is no array of NumPy"):
         version = npy.read_magic(stream)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read_header(stream)
@@ -96,7 +95,7 @@ def checked_sparse(form: str, data: AnyArray, indices: AnyArray, indptr: AnyArra
     if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
         raise DamagedFileError("the indices of its sparse matrix are no whole numbers: save it again")
     make = sparse.csr_matrix if form == "csr" else sparse.csc_matrix
-    with told_as_damage("save it again", "its sparse matrix is damaged"):
+    with as_damage("save it again", "its sparse matrix is damaged"):
         matrix = make((data, indices, indptr), shape=shape)
         matrix.check_format(full_check=True)
     return matrix.tocsr()

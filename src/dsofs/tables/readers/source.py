@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dsofs.files import DamagedFileError
-from dsofs.tables.readers.limits import HARMLESS_BYTES, refuse_bomb
+from dsofs.tables.readers.guards import HARMLESS_BYTES, refuse_bomb
 
 GZIP = b"\x1f\x8b"
 HEAD_BYTES = 4096

@@ -8,7 +8,7 @@ import numpy as np
 
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame, matrix_frame
-from dsofs.tables.readers.limits import refuse_too_wide
+from dsofs.tables.readers.guards import refuse_too_wide
 from dsofs.tables.readers.numbers import LARGEST_EXACT
 from dsofs.tables.readers.source import InputFile
 

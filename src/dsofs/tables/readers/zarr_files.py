@@ -12,9 +12,8 @@ from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers import anndata
 from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.damage import told_as_damage
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.limits import refuse_bomb, refuse_too_big
+from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 
 MARKS = ("zarr.json", ".zgroup", ".zarray")
 # Codecs that only pack numbers and text; others, such as pickle, could run what the file says.
@@ -31,7 +30,7 @@ def matches(path: Path) -> bool:
 def read(path: Path) -> Frame:
     zarr = require("zarr", "readers")
     check_codecs(path)
-    with told_as_damage("copy or write it again"):
+    with as_damage("copy or write it again"):
         root = zarr.open(store=str(path), mode="r")
         if not hasattr(root, "keys"):
             return arrays_frame("Zarr", {"X": content(root)})

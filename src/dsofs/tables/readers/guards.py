@@ -1,6 +1,9 @@
-"""Refusing, before memory is taken, what would not fit or was packed to do harm."""
+"""Refusing what is damaged; and, before memory is taken, what would not fit or was packed to do harm."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dsofs.design.budget import DOUBLE, available_bytes
 from dsofs.files import DamagedFileError
@@ -10,6 +13,18 @@ LARGEST_RATIO = 100
 HARMLESS_BYTES = 32 * 2**20
 # The widest sparse data in use have some ten million columns, with far more values than columns.
 HARMLESS_COLUMNS = 2**22
+
+
+@contextmanager
+def as_damage(cure: str, what: str = "it is cut short or damaged") -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file, MemoryError among it, into one sentence with a cure."""
+    try:
+        yield
+    except DamagedFileError:
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DamagedFileError(f"{what} ({reason}): {cure}") from error
 
 
 def refuse_bomb(packed: int, unpacked: int, cure: str) -> None:
@@ -32,7 +47,7 @@ def refuse_too_big(needed: int) -> None:
 
 
 def refuse_too_wide(n_columns: int, n_values: int) -> None:
-    """Refuse a sparse matrix with far more columns than values: a damaged index, or one made to do harm."""
+    """Refuse a sparse matrix with far more columns than values: a damaged index, or an attack."""
     refuse_too_big(DOUBLE * n_columns)
     if n_columns > max(HARMLESS_COLUMNS, LARGEST_RATIO * n_values):
         raise DamagedFileError(
