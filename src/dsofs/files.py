@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 if sys.platform != "win32":
@@ -24,12 +24,18 @@ class DamagedFileError(ValueError):
 def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
     """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
     target = Path(path)
-    with _part_of(target) as part:
-        with _naming(target, part), open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _put(part, target)
+    part = os.fspath(target.parent / f".{target.name}.{token_hex(4)}.part")
+    try:
+        with _naming(target, part):
+            if target.is_dir():  # found out here, before other files are put in their places
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            with open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
+                yield file
+                _to_disk(file)
+            os.replace(part, target)
+    finally:
+        with suppress(OSError):
+            os.unlink(part)
 
 
 def write_together(contents: Mapping[Path, str | bytes]) -> None:
@@ -38,7 +44,7 @@ def write_together(contents: Mapping[Path, str | bytes]) -> None:
         for target, content in contents.items():
             file: Any = files.enter_context(atomic_write(target, "wb"))
             file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()  # a full disk is found out here, before any file is put in its place
+            _to_disk(file)  # a full disk is found out here, before any file is put in its place
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -54,25 +60,9 @@ def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> dict[str,
     return paths
 
 
-@contextmanager
-def _part_of(target: Path) -> Iterator[str]:
-    """A temporary file beside the target, which is gone in the end unless it has taken its place."""
-    with _naming(target):
-        if target.is_dir():  # found out here, before other files are put in their places
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        os.close(handle)
-    try:
-        yield part
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
-
-
-def _put(part: str, target: Path) -> None:
-    with _naming(target):
-        os.chmod(part, 0o666 & ~_umask())
-        os.replace(part, target)
+def _to_disk(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 @contextmanager
@@ -100,13 +90,6 @@ def hash_of(path: Path) -> str:
         return sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as content:
         return file_digest(content, "sha256").hexdigest()
-
-
-def _umask() -> int:
-    """The permissions that new files go without; it can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager
@@ -137,5 +120,4 @@ def append_line(path: str | os.PathLike[str], line: str) -> None:
             if file.read(1) != b"\n":
                 file.write(b"\n")
         file.write(line.encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+        _to_disk(file)
