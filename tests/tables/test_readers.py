@@ -130,7 +130,7 @@ def test_header_or_not(tmp_path, content, names):
         (",size\n0,4", []),
     ],
 )
-def test_a_first_line_of_numbers_is_told_of(tmp_path, content, kinds):
+def test_a_first_line_of_numbers_is_noted(tmp_path, content, kinds):
     (tmp_path / "a").write_text(content, encoding="utf-8")
     assert [note.kind for note in read_frame(tmp_path / "a").notes] == kinds
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 import numpy as np
 from scipy import sparse
 
+from dsofs.design.types import AnyArray
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
@@ -97,8 +98,11 @@ def values_of(frame: Frame, index: int) -> np.ndarray:
     """The values of a column of the file."""
     if index in frame.text:
         return frame.text[index]
-    column = frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]
-    return np.ravel(column.toarray() if sparse.issparse(column) else column)
+    return np.ravel(dense(frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]))
+
+
+def dense(numbers: AnyArray) -> np.ndarray:
+    return numbers.toarray() if sparse.issparse(numbers) else numbers
 
 
 def as_written(frame: Frame, index: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
-from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, is_nameless, listed, numbers_among, stand, values_of
+from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, dense, is_nameless, listed, numbers_among, stand, values_of
 from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
 from dsofs.tables.imputing import Fill, count_missing, impute_numbers, impute_text
 from dsofs.tables.readers import Frame, Note
@@ -176,8 +176,7 @@ def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target:
 
 def extremes(X: AnyArray) -> tuple[Floats, Floats]:
     """The least and the largest value of each column."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    return (low.toarray().ravel(), high.toarray().ravel()) if sparse.issparse(X) else (low, high)
+    return np.ravel(dense(X.min(axis=0))), np.ravel(dense(X.max(axis=0)))
 
 
 def equals_label(X: AnyArray, y: np.ndarray) -> Bools:

@@ -1,4 +1,4 @@
-"""Columns that say which sample it is, or when it was taken, and not what it is like: identifiers and dates."""
+"""Columns that say which sample it is, or when it was taken, and not what it is like: IDs of samples, dates."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from dsofs.design.types import Floats, Ints
-from dsofs.tables.columns import as_written, is_nameless, numbers_among, unique_names
+from dsofs.tables.columns import as_written, dense, is_nameless, numbers_among, unique_names
 from dsofs.tables.readers import Frame, Note
 
 FEW = 10  # values that a real category may well have, whatever its column is called
@@ -32,7 +31,6 @@ DATE_OR_TIME = re.compile(
     rf"|\d{{1,2}}[-. ]*{MONTH}[-, ]*(?:\d{{4}}|\d{{2}})|{MONTH}[- ]*\d{{1,2}},?[- ]+\d{{4}})(?:[t ]\s*{TIME})?|{TIME})",
     re.IGNORECASE,
 )
-
 HEAD = 12  # samples that show of most columns that their numbers are not whole, or repeat
 ROW_NAMES = "the row names"  # what a column without a name, or the format itself, calls the samples
 
@@ -107,8 +105,7 @@ def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
     """Those columns of numbers that ``in_row_order`` could be true of, by their first samples."""
     if frame.n_samples < IN_ORDER:
         return []
-    head = frame.numbers[:IN_ORDER][:, np.searchsorted(frame.numeric, columns)]
-    head = head.toarray() if sparse.issparse(head) else head
+    head = dense(frame.numbers[:IN_ORDER][:, np.searchsorted(frame.numeric, columns)])
     rising, falling = (head[1:] > head[:-1]).all(axis=0), (head[1:] < head[:-1]).all(axis=0)
     return [int(index) for index in columns[rising | falling]]
 
@@ -150,8 +147,7 @@ def possible_ids(frame: Frame, label: str | int | None) -> list[SampleIds]:
     """Those, and all other columns of whole numbers or text that differ in each sample."""
     names, found = unique_names(frame)[0], _candidates(frame, label)
     taken = {ids.column for ids in found}
-    head = frame.numbers[:HEAD]
-    ordered = np.sort(head.toarray() if sparse.issparse(head) else head, axis=0)
+    ordered = np.sort(dense(frame.numbers[:HEAD]), axis=0)
     distinct = ((ordered[1:] != ordered[:-1]) & (ordered[1:] == np.rint(ordered[1:]))).all(axis=0)
     for index in map(int, frame.numeric[distinct]):
         values = as_written(frame, index)

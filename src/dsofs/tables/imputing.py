@@ -35,7 +35,7 @@ def count_missing(numbers: AnyArray, columns: Ints) -> Ints:
 def impute_numbers(values: AnyArray, impute: str) -> tuple[AnyArray, list[Fill | None]]:
     """The values without gaps, and for each column what fills a gap in another file.
 
-    The neighbours of a sample are in the data at hand, so after "knn" another file's gaps are filled with the mean.
+    The neighbours of a sample are in the data given, so after "knn" another file's gaps are filled with the mean.
     """
     if impute == "keep":
         return values, [None] * values.shape[1]

@@ -1,4 +1,4 @@
-"""The label: found in the file or in one of its own, made classes; what are no classes is refused."""
+"""The label: found in the file or in one of its own, turned into classes; what are no classes is refused."""
 
 from __future__ import annotations
 

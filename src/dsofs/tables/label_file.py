@@ -13,7 +13,7 @@ from dsofs.tables.columns import as_written, find_column, has, is_nameless, list
 from dsofs.tables.identifiers import SampleIds, certain_ids, is_named_like_id, possible_ids
 from dsofs.tables.readers import Frame, Note, format_of, naming, read_frame
 from dsofs.tables.readers.delimited import BLANKS, DELIMITERS, TAB, decode, logical_lines, split
-from dsofs.tables.readers.numbers import exact_texts, numbers_or_text
+from dsofs.tables.readers.numbers import cells_of
 from dsofs.tables.readers.numpy_files import read_vector
 from dsofs.tables.readers.source import InputFile, open_source
 
@@ -139,8 +139,8 @@ def _bare_labels(source: InputFile, n_samples: int) -> np.ndarray | None:
     every = range(min(lines, default=0), max(lines, default=-1) + 1)
     labels = [decode(split(lines[number], NEVER_IN_TEXT)[0]) if number in lines else "" for number in every]
     cells = labels[1:] if len(labels) == n_samples + 1 else labels
-    exact = exact_texts(cells)
-    return numbers_or_text(cells) if exact is None else exact
+    values, exact = cells_of(cells)
+    return values if exact is None else exact
 
 
 def _is_table(lines: list[bytes], delimiter: bytes) -> bool:

@@ -204,8 +204,8 @@ def _as_number(category: str, present: Floats, feature: SelectedFeature) -> floa
 def _refuse_gaps(gaps: np.ndarray, feature: SelectedFeature) -> None:
     if gaps.any() and feature.fill is None:
         raise ValueError(
-            f"Column {feature.column!r} has {int(gaps.sum())} missing values, and the selection was made on data "
-            "without any: fill them first."
+            f"Column {feature.column!r} has {int(gaps.sum())} missing values, and the data of the selection had "
+            "none: fill them first."
         )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from io import BytesIO, StringIO
 
 import numpy as np
@@ -45,18 +46,11 @@ def _cells(column: np.ndarray) -> list[object]:
     return [None if np.isnan(value) else int(value) if are_whole else value for value in column.tolist()]
 
 
-def _text(X: Floats, names: list[str], beside: Columns, delimiter: str) -> bytes:
+def write_text(X: Floats, names: list[str], ids: Columns, kept: Columns, delimiter: str = ",") -> bytes:
+    beside = ids | kept
     columns = [_cells(column) for column in beside.values()]
     rows = ([*(column[index] for column in columns), *row] for index, row in enumerate(X.tolist()))
     return csv_text([*beside, *names], rows, delimiter).encode()
-
-
-def write_csv(X: Floats, names: list[str], ids: Columns, kept: Columns) -> bytes:
-    return _text(X, names, ids | kept, ",")
-
-
-def write_tsv(X: Floats, names: list[str], ids: Columns, kept: Columns) -> bytes:
-    return _text(X, names, ids | kept, "\t")
 
 
 def write_parquet(X: Floats, names: list[str], ids: Columns, kept: Columns) -> bytes:
@@ -80,4 +74,6 @@ def write_npz(X: Floats, names: list[str], ids: Columns, kept: Columns) -> bytes
     return file.getvalue()
 
 
-WRITERS = {".csv": write_csv, ".tsv": write_tsv, ".parquet": write_parquet, ".npz": write_npz}
+WRITERS: dict[str, Callable[..., bytes]] = {
+    ".csv": write_text, ".tsv": partial(write_text, delimiter="\t"), ".parquet": write_parquet, ".npz": write_npz,
+}  # fmt: skip

@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import arff, svmlight
@@ -32,7 +32,7 @@ LONGEST_REASON = 600  # characters; libraries quote what they could not read
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is told from its first bytes, and where it is read: a function in a module of this room."""
+    """How the first bytes show a format, and what reads it: a function in a module of this room."""
 
     name: str
     matches: Callable[[InputFile], bool]
@@ -44,14 +44,8 @@ def _begins(*marks: bytes) -> Callable[[InputFile], bool]:
 
 
 def _zip_with(member: str) -> Callable[[InputFile], bool]:
-    def test(source: InputFile) -> bool:
-        return (
-            source.head.startswith(b"PK")
-            and not source.packed
-            and any(name.endswith(member) for name in _members(source))
-        )
-
-    return test
+    is_zip = _begins(b"PK")
+    return lambda source: is_zip(source) and any(name.endswith(member) for name in _members(source))
 
 
 def _members(source: InputFile) -> list[str]:
@@ -109,9 +103,12 @@ def naming(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> Frame:
     if path.is_dir():
-        return _read_folder(path)
+        from dsofs.tables.readers import zarr_files
+
+        return zarr_files.read(path)
     source = open_source(path)
-    return _reader(format_of(source))(source)
+    read: Callable[[InputFile], Frame] = resolve_name(f"{__name__}.{format_of(source).reader}")
+    return read(source)
 
 
 def format_of(source: InputFile) -> Format:
@@ -125,17 +122,3 @@ def format_of(source: InputFile) -> Format:
         if format.matches(source):
             return format
     raise DamagedFileError("it is a binary file of no known format: save the data as CSV (UTF-8), NPZ or Parquet")
-
-
-def _read_folder(path: Path) -> Frame:
-    from dsofs.tables.readers import zarr_files
-
-    if not zarr_files.matches(path):
-        raise DamagedFileError("it is a folder, and no Zarr store: give a file")
-    return zarr_files.read(path)
-
-
-def _reader(format: Format) -> Callable[[InputFile], Frame]:
-    module, function = format.reader.split(":")
-    reader: Callable[[InputFile], Frame] = getattr(import_module(f"{__name__}.{module}"), function)
-    return reader

@@ -10,7 +10,7 @@ import numpy as np
 from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.arrays import decoded
-from dsofs.tables.readers.frame import Frame, matrix_frame
+from dsofs.tables.readers.frame import Frame
 from dsofs.tables.readers.numpy_files import checked_sparse
 
 Content = Callable[[Any], np.ndarray]  # reads all of a dataset, after a look at what it declares
@@ -32,7 +32,7 @@ def frame(group: Any, content: Content) -> Frame:
     X = _matrix(group["X"], content)
     if X.shape[1] != len(genes) or any(len(each) != X.shape[0] for each in (cells, *labels.values())):
         raise DamagedFileError(f"X is {X.shape[0]} x {X.shape[1]}, which does not fit its obs and var: write it again")
-    return matrix_frame("AnnData", X, genes, labels, sample_names=cells)
+    return Frame("AnnData", X, np.arange(len(genes)), names=genes, labels=labels, sample_names=cells)
 
 
 def _matrix(X: Any, content: Content) -> AnyArray:

@@ -10,8 +10,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.source import InputFile
@@ -21,17 +21,16 @@ SECONDS, SECONDS_PER_MEGABYTE = 1.0, 4.0
 PIPE_BYTES = 2**20  # with 64 KiB, the usual size, large tables take four times as long to come back
 START = "import sys; sys.path[:] = sys.argv[1:]; from dsofs.tables.readers.apart import answer; answer()"
 
+Read = TypeVar("Read")
 
-def read_apart(reader: str, source: InputFile) -> Any:
-    """What a reader, ``module:function`` of this room, returns or raises for a file.
+
+def read_apart(reader: Callable[[InputFile], Read], source: InputFile) -> Read:
+    """What a reader, a function of a module, returns or raises for a file.
 
     Raises DamagedFileError if the reader never comes to an end or takes its process down.
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", START, *sys.path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pipesize=PIPE_BYTES,
+        [sys.executable, "-c", START, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=PIPE_BYTES
     )
     try:
         result = _ask(process, (reader, source))
@@ -43,7 +42,7 @@ def read_apart(reader: str, source: InputFile) -> Any:
     return result
 
 
-def _ask(process: subprocess.Popen[bytes], question: tuple[str, InputFile]) -> Any:
+def _ask(process: subprocess.Popen[bytes], question: tuple[Callable[[InputFile], Any], InputFile]) -> Any:
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdout as answers:
@@ -70,9 +69,7 @@ def answer() -> None:
     with os.fdopen(os.dup(1), "wb") as answers:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)  # what a library prints is no part of the answer
-        reader, source = pickle.load(sys.stdin.buffer)
-        module, function = reader.split(":")
-        read = getattr(import_module(f"dsofs.tables.readers.{module}"), function)
+        read, source = pickle.load(sys.stdin.buffer)
         if sys.platform != "win32":  # has no such clock: there it is the user who ends what never ends
             signal.setitimer(signal.ITIMER_PROF, SECONDS + SECONDS_PER_MEGABYTE * source.size / 2**20)
         os.dup2(nowhere, 2)

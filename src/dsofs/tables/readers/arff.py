@@ -17,7 +17,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 def matches(head: bytes) -> bool:
-    """Whether it begins with @relation, or with a comment so long that no more is at hand."""
+    """Whether it begins with @relation, or with a comment so long that no more is known."""
     whole_lines = head.removeprefix(BYTE_ORDER_MARK).rpartition(b"\n")[0].splitlines()
     lines = [bare for line in whole_lines if (bare := line.strip().lower())]
     return bool(lines) and next((line.startswith(b"@relation") for line in lines if not _is_comment(line)), True)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
-from dsofs.tables.readers.frame import Frame, matrix_frame
+from dsofs.tables.readers.frame import Frame
 
 MATRIX_NAMES = ("X", "x", "data", "features", "fea")
 NAMES_OF_FEATURES = ("feature_names", "featureNames", "var_names", "columns", "names")
@@ -32,7 +32,7 @@ def arrays_frame(format: str, arrays: Mapping[str, AnyArray]) -> Frame:
     for name in NAMES_OF_CLASSES:
         if name in vectors:
             labels = {key: _named(label, vectors[name]) for key, label in labels.items()}
-    return matrix_frame(format, X, names, labels)
+    return Frame(format, X, np.arange(X.shape[1]), names=names, labels=labels)
 
 
 def _matrix_key(arrays: Mapping[str, AnyArray]) -> str:

@@ -13,7 +13,7 @@ from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.frame import Column, Frame, column_frame
 from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
-from dsofs.tables.readers.numbers import LARGEST_EXACT, exact_texts, numbers_or_text
+from dsofs.tables.readers.numbers import LARGEST_EXACT, cells_of, exact_texts
 from dsofs.tables.readers.source import InputFile
 
 ARROW = b"ARROW1"
@@ -86,9 +86,7 @@ def _column(pyarrow: Any, name: str, column: Any) -> Column:
     if types.is_null(kind):
         return np.full(len(column), np.nan), None
     texts = _texts(column)
-    if declared_categories:
-        return np.array(texts, dtype=str), None
-    return numbers_or_text(texts), exact_texts(texts)
+    return (np.array(texts, dtype=str), None) if declared_categories else cells_of(texts)
 
 
 def _texts(column: Any) -> list[str]:

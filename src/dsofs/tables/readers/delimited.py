@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -14,17 +15,9 @@ import numpy as np
 from dsofs.design.budget import DOUBLE
 from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
+from dsofs.tables.readers import header
 from dsofs.tables.readers.frame import Frame
 from dsofs.tables.readers.guards import refuse_too_big
-from dsofs.tables.readers.header import (
-    COMMENTS,
-    check_nameless,
-    fitting_names,
-    has_header,
-    header_notes,
-    is_commented_header,
-    last_comment,
-)
 from dsofs.tables.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
 from dsofs.tables.readers.source import InputFile
 
@@ -60,9 +53,8 @@ class Layout:
 class FoundTextError(Exception):
     """Columns taken for numbers hold text further down; or numbers whose text is to be kept besides."""
 
-    def __init__(self, columns: set[int] | frozenset[int] = frozenset(), exact: set[int] | None = None) -> None:
-        self.columns = columns
-        self.exact = exact or set()
+    def __init__(self, text: AbstractSet[int] = frozenset(), exact: AbstractSet[int] = frozenset()) -> None:
+        self.text, self.exact = text, exact
 
 
 def read(source: InputFile) -> Frame:
@@ -74,12 +66,12 @@ def read(source: InputFile) -> Frame:
     delimiter = sniff_delimiter(filled)
     first = [(count, line) for count, line in begin if line.strip() or delimiter == TAB]
     with source.open() as stream:
-        comment = last_comment(stream)
-    if comment and is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
+        comment = header.last_comment(stream)
+    if comment and header.is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
         first.insert(0, (0, comment))
     rows = [split(line, delimiter) for _, line in first]
-    header = tuple(decode(cell).strip() for cell in rows[0]) if has_header(rows) else None
-    samples = rows if header is None else rows[1:]
+    titles = tuple(decode(cell).strip() for cell in rows[0]) if header.has_header(rows) else None
+    samples = rows if titles is None else rows[1:]
     if not samples:
         raise DamagedFileError("it holds a single line, a header without samples")
     line = first[-len(samples)][0]
@@ -89,11 +81,11 @@ def read(source: InputFile) -> Frame:
         text=frozenset(index for index, cell in enumerate(samples[0]) if number(cell) is None),
         skip=line - 1,
     )
-    frame = read_body(source, layout, None if header is None else fitting_names(header, samples, line))
-    if header is not None:
-        check_nameless(frame, header)
+    frame = read_body(source, layout, None if titles is None else header.fitting_names(titles, samples, line))
+    if titles is not None:
+        header.check_nameless(frame, titles)
     kind = "TSV" if delimiter == TAB else "CSV"
-    return replace(frame, format=kind, notes=header_notes(frame.names))
+    return replace(frame, format=kind, notes=header.notes(frame.names))
 
 
 def read_body(source: InputFile, layout: Layout, names: tuple[str, ...] | None) -> Frame:
@@ -102,7 +94,7 @@ def read_body(source: InputFile, layout: Layout, names: tuple[str, ...] | None) 
         try:
             numbers, text = _read_once(source, layout)
         except FoundTextError as found:
-            layout = replace(layout, text=layout.text | found.columns, exact=layout.exact | found.exact)
+            layout = replace(layout, text=layout.text | found.text, exact=layout.exact | found.exact)
             continue
         columns = {index: cells for index, cells in text.items() if index in layout.text}
         exact = {index: exact_texts(cells.tolist()) for index, cells in text.items() if index not in layout.text}
@@ -126,7 +118,7 @@ def logical_lines(stream: Iterable[bytes], delimiter: bytes = BLANKS, skip: int 
             line, pending = pending, b""
         line = line.rstrip(b"\r\n")
         is_sample = line.strip() or (delimiter == TAB and TAB in line)
-        if is_sample and (started or not line.startswith(COMMENTS)):
+        if is_sample and (started or not line.startswith(header.COMMENTS)):
             started = True
             yield opened or count, line
         opened = 0

@@ -13,7 +13,7 @@ from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.frame import Column, Frame, Note, column_frame
 from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
-from dsofs.tables.readers.numbers import exact_texts, numbers_or_text
+from dsofs.tables.readers.numbers import cells_of
 from dsofs.tables.readers.source import InputFile
 
 
@@ -47,8 +47,7 @@ def _column(cells: list[Any]) -> Column:
     """A column of numbers, if every cell is a number, one stored as text, or missing; else of text."""
     if all(cell is None or isinstance(cell, int | float) for cell in cells):
         return np.array([np.nan if cell is None else float(cell) for cell in cells]), None
-    texts = ["" if cell is None else str(cell) for cell in cells]
-    return numbers_or_text(texts), exact_texts(texts)
+    return cells_of(["" if cell is None else str(cell) for cell in cells])
 
 
 def _sheet_notes(sheets: list[str]) -> tuple[Note, ...]:

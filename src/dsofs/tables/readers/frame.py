@@ -53,27 +53,6 @@ class Frame:
         return len(self.numeric) + len(self.text)
 
 
-def matrix_frame(
-    format: str,
-    X: AnyArray,
-    names: tuple[str, ...] | None = None,
-    labels: Mapping[str, np.ndarray] | None = None,
-    *,
-    open_ended: bool = False,
-    sample_names: tuple[str, ...] | None = None,
-) -> Frame:
-    """A frame of numbers alone."""
-    return Frame(
-        format,
-        X,
-        np.arange(X.shape[1]),
-        names=names,
-        labels=labels or {},
-        open_ended=open_ended,
-        sample_names=sample_names,
-    )
-
-
 def column_frame(format: str, names: list[str], columns: list[Column]) -> Frame:
     """A frame from columns by themselves: those of text go beside the matrix."""
     text = {index: values for index, (values, _) in enumerate(columns) if values.dtype.kind in "OU"}

@@ -22,8 +22,7 @@ MAT73 = b"MATLAB 7.3 MAT-file"
 
 def read(source: InputFile) -> Frame:
     """In a process of its own: on some damaged files the library of HDF5 loops for ever, deaf to Ctrl-C."""
-    frame: Frame = read_apart("hdf5:read_here", source)
-    return frame
+    return read_apart(read_here, source)
 
 
 def read_here(source: InputFile) -> Frame:

@@ -34,12 +34,9 @@ def _is_header(first: list[bytes], second: list[bytes]) -> bool:
     counted = [name for name in names if name is not None]
     if not counted:
         return True
-    counts_columns = counted in (_count(0, counted), _count(1, counted))
+    columns = list(range(len(counted) + 1))
+    counts_columns = counted in (columns[:-1], columns[1:])
     return counts_columns and len(first) > 2 and len(counted) > 1 and len(names) - len(counted) <= 1
-
-
-def _count(start: int, values: list[float]) -> list[float]:
-    return [float(value) for value in range(start, start + len(values))]
 
 
 def last_comment(stream: Iterable[bytes]) -> bytes:
@@ -90,7 +87,7 @@ def _count_samples(values: Floats) -> bool:
     return bool((values == np.rint(values)).all()) and len(np.unique(values)) == len(values)
 
 
-def header_notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
+def notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
     if names is None:
         return (Note("no header", "the first line is no header: columns are named by their position"),)
     numbers = [name for name in names if (value := number(name.encode())) is not None and np.isfinite(value)]

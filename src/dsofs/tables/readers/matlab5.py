@@ -34,8 +34,7 @@ def read(source: InputFile) -> Frame:
 
 def read_variables(source: InputFile) -> dict[str, AnyArray]:
     """In a process of its own: SciPy takes the process down where the parts of an array do not fit together."""
-    variables: dict[str, AnyArray] = read_apart("matlab5:read_here", source)
-    return variables
+    return read_apart(read_here, source)
 
 
 def read_here(source: InputFile) -> dict[str, AnyArray]:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.io import mmread
 
 from dsofs.design.types import Floats, Ints
+from dsofs.tables.readers.frame import Column
 
 DIGITS = b"0123456789"
 SPECIAL = b"+-.eE\n"
@@ -32,12 +33,12 @@ def number(token: bytes) -> float | None:
         return np.nan if is_missing(token) else None
 
 
-def numbers_or_text(cells: Sequence[str]) -> np.ndarray:
-    """A column of numbers if every cell is one or missing, else of text; missing ones are NaN or an empty text."""
-    values = [number(cell.encode()) for cell in cells]
+def cells_of(texts: Sequence[str]) -> Column:
+    """Numbers if every cell is one or missing, else text, missing ones NaN or empty; and what ``exact_texts`` keeps."""
+    values = [number(text.encode()) for text in texts]
     if None in values:
-        return np.array(["" if is_missing(cell.encode()) else cell.strip() for cell in cells], dtype=str)
-    return np.array(values, dtype=np.float64)
+        return np.array(["" if is_missing(text.encode()) else text.strip() for text in texts], dtype=str), None
+    return np.array(values, dtype=np.float64), exact_texts(texts)
 
 
 def exact_texts(cells: Sequence[str]) -> np.ndarray | None:
@@ -70,7 +71,7 @@ def more_than_numbers(lines: bytes, values: Floats) -> Ints:
 def parse_plain(lines: bytes, count: int) -> Floats | None:
     """``count`` numbers, one on each line; None if some line is not a plain number.
 
-    The reader of Matrix Market files in SciPy is the quickest at hand: it rounds correctly and uses all cores. But
+    The reader of Matrix Market files in SciPy is the quickest available: it rounds correctly and uses all cores. But
     it passes over what follows a number on its line, so what it is given is checked first.
     """
     if not _all_plain(lines):

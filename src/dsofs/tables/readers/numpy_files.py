@@ -48,10 +48,7 @@ def _only_array(source: InputFile) -> np.ndarray:
 
 def _members(path: Path) -> dict[str, AnyArray]:
     arrays = {}
-    with (
-        as_damage("copy or save it again", "it is cut short or no NPZ file"),
-        zipfile.ZipFile(path) as archive,
-    ):
+    with as_damage("copy or save it again", "it is cut short or no NPZ file"), zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
         unpacked = sum(entry.file_size for entry in entries)
         refuse_bomb(path.stat().st_size, unpacked, "save it with numpy.savez, which does not pack.")
@@ -67,7 +64,7 @@ def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     with as_damage("save it again", f"{name} is no array of NumPy"):
         version = npy.read_magic(stream)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read_header(stream)
+        shape, _, dtype = read_header(stream)
     if dtype.hasobject:
         raise DamagedFileError(
             f"{name} holds Python objects (a pickle), which can run code: save plain numbers or text"
@@ -75,11 +72,9 @@ def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     count = int(np.prod(shape, dtype=object))
     if count * max(dtype.itemsize, 1) > size or min(shape, default=0) < 0:
         raise DamagedFileError(f"{name} declares shape {shape}, more than the {size} bytes it has: it is cut short")
-    content = stream.read(count * dtype.itemsize)
-    if len(content) < count * dtype.itemsize:
-        raise DamagedFileError(f"{name} is cut short: copy or save it again")
-    flat = np.frombuffer(content, dtype=dtype, count=count) if dtype.itemsize else np.empty(count, dtype=dtype)
-    return flat.reshape(shape, order="F" if fortran else "C")
+    stream.seek(0)
+    with as_damage("copy or save it again", f"{name} is cut short"):
+        return npy.read_array(stream, allow_pickle=False)
 
 
 def _sparse(arrays: dict[str, AnyArray]) -> AnyArray:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from dsofs.files import DamagedFileError
-from dsofs.tables.readers.frame import Frame, matrix_frame
+from dsofs.tables.readers.frame import Frame
 from dsofs.tables.readers.guards import refuse_too_wide
 from dsofs.tables.readers.numbers import LARGEST_EXACT
 from dsofs.tables.readers.source import InputFile
@@ -21,7 +21,7 @@ FIRST_PAIRS = re.compile(NO_PAIR + rb"[ \t]*" + LABEL + PAIRS + rb"(?:" + END + 
 
 
 def matches(head: bytes) -> bool:
-    """Whether the first line that is more than a label is one; of a long one only its beginning is at hand."""
+    """Whether the first line that is more than a label is one; of a long one only its beginning is known."""
     return FIRST_PAIRS.match(head) is not None
 
 
@@ -36,6 +36,8 @@ def read(source: InputFile) -> Frame:
             raise DamagedFileError(f"it is no svmlight file, though it begins like one: {error}") from error
     refuse_too_wide(X.shape[1], X.nnz)
     start = 0 if (X.indices == 0).any() else 1  # most files count from 1
-    names = tuple(str(index) for index in range(start, X.shape[1]))
+    X = X[:, start:].tocsr()
+    columns = np.arange(X.shape[1])
+    names = tuple(map(str, columns + start))
     labels = y.astype(np.int64) if (y == np.rint(y)).all() and (np.abs(y) < LARGEST_EXACT).all() else y
-    return matrix_frame("svmlight", X[:, start:].tocsr(), names, {"y": labels}, open_ended=True)
+    return Frame("svmlight", X, columns, names=names, labels={"y": labels}, open_ended=True)

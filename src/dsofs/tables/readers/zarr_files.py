@@ -23,11 +23,9 @@ CODECS = {
 }  # fmt: skip
 
 
-def matches(path: Path) -> bool:
-    return any((path / mark).is_file() for mark in MARKS)
-
-
 def read(path: Path) -> Frame:
+    if not any((path / mark).is_file() for mark in MARKS):
+        raise DamagedFileError("it is a folder, and no Zarr store: give a file")
     zarr = require("zarr", "readers")
     check_codecs(path)
     with as_damage("copy or write it again"):
