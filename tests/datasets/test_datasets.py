@@ -235,7 +235,7 @@ def test_an_original_file_that_is_damaged_is_named(cache, tmp_path):
 def test_what_cannot_be_had_says_where_to_get_it_and_where_to_put_it(cache, tmp_path):
     with pytest.raises(DatasetNotFoundError) as error:
         load_dataset("gisette", data_dir=tmp_path, download=False)
-    for words in ("GISETTE is not at hand", "static/public/170/gisette.zip", f"into {tmp_path}", "DSOFS_DATA"):
+    for words in ("GISETTE is not available", "static/public/170/gisette.zip", f"into {tmp_path}", "DSOFS_DATA"):
         assert words in str(error.value)
     with pytest.raises(DatasetNotFoundError, match=r"read from brain_tumor_1\.npz \(X, y\) only"):
         load_dataset("brain_tumor_1")

@@ -24,8 +24,8 @@ __all__ = ["DamagedFileError", "DatasetNotFoundError", "describe_dataset", "list
 def list_datasets(data_dir: str | os.PathLike[str] | None = None) -> list[str]:
     """The names that ``load_dataset`` knows.
 
-    These are the nine of the paper's Table 1, at hand or not, and those that stand in for some of them (``mnist_4v9``,
-    ``brain_tumor_1``, ``leukemia_mll``) where their npz file is at hand.
+    These are the nine of the paper's Table 1, available or not, and those that stand in for some of them
+    (``mnist_4v9``, ``brain_tumor_1``, ``leukemia_mll``) where their npz file is available.
     """
     return [name for name, dataset in CATALOGUE.items() if not dataset.is_stand_in or locate(dataset, data_dir)]
 
@@ -44,7 +44,7 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None, d
         A folder of ``name.npz`` files (``X``, ``y``), of files as they were published, or of folders ``name`` with what
         they unpack to.
     download : bool, default=True
-        Whether to download what is not at hand.
+        Whether to download what is not available.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None, d
 
 
 def describe_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> str:
-    """The ``DESCR`` of a data set without loading it; if it is not at hand, where to get it."""
+    """The ``DESCR`` of a data set without loading it; if it is not available, where to get it."""
     dataset = _known(name)
     found = locate(dataset, data_dir)
     return _description(dataset, found) if found else f"{_description(dataset)}\n{where_to_get(dataset, data_dir)}\n"
@@ -98,7 +98,7 @@ def _obtain(dataset: Dataset, data_dir: str | os.PathLike[str] | None, download:
             return _download(dataset)
         except (ImportError, DatasetNotFoundError) as error:
             reason = str(error)
-    raise DatasetNotFoundError(f"{dataset.title} is not at hand: {reason}\n{where_to_get(dataset, data_dir)}")
+    raise DatasetNotFoundError(f"{dataset.title} is not available: {reason}\n{where_to_get(dataset, data_dir)}")
 
 
 def _float64(X: np.ndarray, dataset: Dataset) -> Floats:

@@ -100,7 +100,7 @@ _DATASETS = (
     ),
     Dataset(
         "gisette", "GISETTE", n_samples=7000, n_features=5000, n_classes=2,
-        about="The digits 4 and 9, as pixels, products of pixels, and features made to mislead. The training samples\n"
+        about="The digits 4 and 9, as pixels, products of pixels, and features added to mislead. The training samples\n"
         "(6000) and then the validation samples of the NIPS 2003 challenge; its test samples have no public labels.",
         publisher="UCI",
         home=f"{UCI}/dataset/170/gisette",

@@ -15,7 +15,7 @@ from dsofs.optional import require
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """The data set is not at hand and could not be downloaded; says where to get it and where to put it."""
+    """The data set is not available and could not be downloaded; says where to get it and where to put it."""
 
 
 def download(dataset: Dataset) -> Found:
