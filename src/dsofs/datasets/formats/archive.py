@@ -57,12 +57,14 @@ def _decompressed(content: bytes) -> bytes:
 
 def _open_members(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
     if path.is_dir():
-        return _open_folder(path, patterns)
-    if path.suffix == ".zip":
-        return _open_zip(path, patterns)
-    if path.name.endswith((".tar.gz", ".tgz")):
-        return _open_tar(path, patterns)
-    return _open_file(path)
+        yield from _open_folder(path, patterns)
+    elif path.suffix == ".zip":
+        yield from _open_zip(path, patterns)
+    elif path.name.endswith((".tar.gz", ".tgz")):
+        yield from _open_tar(path, patterns)
+    else:
+        with open(path, "rb") as file:
+            yield path.name, file
 
 
 def _open_folder(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -86,12 +88,7 @@ def _open_tar(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, IO[b
             file = archive.extractfile(entry) if entry.isreg() and fits(entry.name, patterns) else None
             if file is not None:
                 yield entry.name, file
-        # tarfile takes damage for the end of the archive; the checksum at the end of the stream tells.
+        # tarfile takes damage for the end of the archive; the checksum at the end of the stream shows it.
         while stream.read(2**20):
             if stream.tell() > LIMIT:
                 raise DamagedFileError(f"it unpacks to more than {LIMIT} bytes")
-
-
-def _open_file(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    with open(path, "rb") as file:
-        yield path.name, file
