@@ -1,4 +1,4 @@
-"""The original formats: one file per kind. A parser takes the members of an archive and returns a ``Table``."""
+"""The original formats: one file per kind. A parser takes the members of an archive and returns a ``ParsedTable``."""
 
 from __future__ import annotations
 
