@@ -73,8 +73,8 @@ def _factorise(K: np.ndarray, _: Any, part: np.ndarray | None = None) -> Work:
     return Work(k**3 / 6, DOUBLE * 2 * k**2, 1, rows=k)
 
 
-def _wrong_side(matrix: Any, *_: Any) -> Work:
-    return Work(matrix.K.size, DOUBLE * matrix.K.size)
+def _wrong_side(step: Any, *_: Any) -> Work:
+    return Work(step.matrix.K.size, DOUBLE * step.matrix.K.size)
 
 
 def _half_solve(factor: Any, right: np.ndarray) -> Work:
@@ -112,10 +112,10 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.solvers.inner.features", "normal_matrix", _normal_matrix),
     ],
     "inner QPs": [
-        ("dsofs.solvers.inner.gram", "solve_nnqp", _uncounted),
-        ("dsofs.solvers.inner.support", "solve_nnqp", _uncounted),
-        ("dsofs.solvers.qp.nnqp", "factorise", _factorise),
-        ("dsofs.solvers.qp.nnqp", "_wrong_side", _wrong_side),
+        ("dsofs.solvers.inner.margin", "solve_qp", _uncounted),
+        ("dsofs.solvers.inner.support", "solve_qp", _uncounted),
+        ("dsofs.solvers.qp.pivoting", "factorise", _factorise),
+        ("dsofs.solvers.qp.pivoting", "ProximalStep.wrong_side", _wrong_side),
         ("dsofs.solvers.inner.features", "factorise", _factorise),
     ],
     "Newton": [

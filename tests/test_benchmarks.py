@@ -14,7 +14,7 @@ from dsofs.experiments.results import Row
 from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem
 from dsofs.solvers import solve
-from dsofs.solvers.qp.nnqp import solve_nnqp
+from dsofs.solvers.qp.pivoting import solve_qp
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 
@@ -59,7 +59,7 @@ def test_cvxpy_is_given_the_problem_of_dso(classes):
 def test_the_alternation_rests_where_ours_does(classes):
     def multipliers(P, t):
         ones = np.ones((len(t), 1))
-        return solve_nnqp(P, ones, t[:, None]).B[:, 0]
+        return solve_qp(P, ones, t[:, None]).B[:, 0]
 
     X, y = synthetic(classes, 20, 60, classes)
     Z, Y = np.column_stack([X, np.ones(len(X))]), one_versus_rest(y, classes)

@@ -75,8 +75,8 @@ class Problem:
         return None if self.C is None or self.loss == "hinge" else 1.0 / self.C
 
     @property
-    def ceiling(self) -> Floats | None:
-        """C, if slack is not squared: no multiplier can be larger; infinity is hard."""
+    def upper(self) -> Floats | None:
+        """C, if slack is not squared: the upper bound of the multipliers; infinity is hard."""
         return self.C if self.loss == "hinge" else None
 
     @cached_property
@@ -221,7 +221,7 @@ class Solution:
     W: Floats
     B: Floats
     status: Status
-    objective: float  # sum_g ||W_g||^p, plus p times the price of slack
+    objective: float  # sum_g ||W_g||^p, plus p times the cost of slack
     certificate: float  # relative duality gap for p >= 1, largest relative violation of stationarity below
     history: History
     survival: Survival

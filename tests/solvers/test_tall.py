@@ -13,8 +13,7 @@ from dsofs.design import Block
 from dsofs.problem import Status
 from dsofs.solvers import solve
 from dsofs.solvers.inner.features import FeatureSpace, Loss, SquareLoss
-from dsofs.solvers.inner.hinge import HingeSpace
-from dsofs.solvers.inner.margin import MarginStep
+from dsofs.solvers.inner.margin import GramSpace, MarginStep
 from tests.problems import random_data, random_problem, separable_problem
 
 pytestmark = pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
@@ -46,15 +45,17 @@ def test_newton_in_feature_space_finds_the_minimum(kind, seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_hinge_multipliers_are_optimal(seed):
+    """A Gram matrix of rank 8, for 120 samples of two classes that overlap."""
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(120, 8)), rng.choice([-1.0, 1.0], (120, 2))
-    d, ceiling = rng.uniform(0.1, 3, 8), rng.uniform(0.1, 2, (120, 2))
-    inner = HingeSpace(Block(X), Y, ceiling).solve(np.arange(8), Block(X), d, None)
+    d, C = rng.uniform(0.1, 3, 8), rng.uniform(0.1, 2, (120, 2))
+    inner = GramSpace(Y, upper=C).solve(np.arange(8), Block(X), d, None)
     A, margins = Y * inner.B, Y * (X @ inner.W)
     assert A.min() >= 0
-    assert (ceiling >= A).all()
-    assert margins[A < 1e-9].min() >= 1 - 1e-6
-    assert margins[ceiling - 1e-9 < A].max() <= 1 + 1e-6
+    assert (C >= A).all()
+    assert margins[A == 0].min() >= 1 - 1e-6
+    assert margins[A == C].max() <= 1 + 1e-6
+    assert inner.cost == pytest.approx(np.sum(C * np.maximum(1 - margins, 0)))
     np.testing.assert_allclose(inner.W, d[:, None] * (X.T @ inner.B), atol=1e-8)
 
 
@@ -123,7 +124,7 @@ def test_memory_does_not_grow_with_the_square_of_the_samples():
 
 @pytest.mark.parametrize("C", [1e4, 1e6])
 @pytest.mark.parametrize(("m", "n", "c", "gap"), [(2000, 60, 3, 0.1), (3000, 100, 2, 0.05), (1000, 100, 4, 0.05)])
-def test_dear_slack_comes_near_hard_margins(m, n, c, gap, C):
+def test_costly_slack_comes_near_hard_margins(m, n, c, gap, C):
     hard = separable_problem(0, m, n, c, gap=gap)
     soft = solve(hard.with_C(np.full(hard.Y.shape, C)))
     assert soft.status is Status.CONVERGED

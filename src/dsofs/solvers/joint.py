@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.design.types import Bools, Floats
+from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from dsofs.solvers.linear_programs.interior import solve_interior, suits_interior
 from dsofs.solvers.loop.point import Step, penalty, plain_weights
 from dsofs.solvers.loop.reweight import reweight
-from dsofs.solvers.separability import RAISE_C, default_C, even_weights, find_conflicts
+from dsofs.solvers.separability import even_weights, find_conflicts
+from dsofs.solvers.slack import default_C, solve_with_features
 
 STEPS: dict[str, Callable[[Problem], Step]] = {"margin": MarginStep, "equality": EqualityStep}
-
-
-MAX_RAISES = 4  # of the price of slack
 
 
 def solve_joint(
@@ -71,10 +69,10 @@ def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Sol
             return solution
     solution = None
     if relaxed.any() and problem.constraint == "margin":
-        solution = _solve_with_default_slack(problem, relaxed, run)
+        _, solution = solve_with_features(problem, default_C(problem, relaxed), run)
     if solution is None:
         # X W = Y has no solution, or a class can be separated by less than floating point can tell.
-        solution = _solve_with_default_slack(problem, np.ones_like(relaxed), run)
+        _, solution = solve_with_features(problem, default_C(problem, np.ones_like(relaxed)), run)
     assert solution is not None, "a problem with slack for all classes has a solution"
     status = Status.CONVERGED_WITH_SLACK if solution.status is Status.CONVERGED else solution.status
     return replace(solution, status=status, conflicts=np.unique(np.concatenate(conflicts)))
@@ -89,15 +87,3 @@ def _solve_from_convex(problem: Problem, run: Callable[..., Solution | None]) ->
     solution = run(problem, weights=plain_weights(norms, problem.p))
     objective = penalty(problem, norms) * problem.unit
     return solution or replace(convex, status=Status.STALLED, objective=objective, certificate=np.inf)
-
-
-def _solve_with_default_slack(problem: Problem, relaxed: Bools, run: Callable[..., Solution | None]) -> Solution | None:
-    """At the first price of slack, from the default on, at which some feature is worth having; if none is, at that."""
-    C = default_C(problem, relaxed)
-    first = solution = run(problem.with_C(C))
-    for _ in range(MAX_RAISES):
-        if solution is None or not problem.without_features(solution.W):
-            return solution
-        C = RAISE_C * C
-        solution = run(problem.with_C(C))
-    return first

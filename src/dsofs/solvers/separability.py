@@ -15,19 +15,15 @@ import numpy as np
 from scipy.linalg import eigh, lstsq
 from scipy.optimize import nnls
 
-from dsofs.design.types import Bools, Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.inner.support import SupportVectors
-from dsofs.solvers.qp.nnqp import solve_nnqp
+from dsofs.solvers.qp.pivoting import solve_qp
 
 SEPARABLE = 1e-7  # residuals below this are zero
 PROOF = 1e-12  # largest entry of X'(y o a), relative to the largest of its column, that rounding can leave of zero
 INVOLVED = (1e-4, 1e-6, 1e-8, 0.0)  # multipliers above this part of the largest, tried in turn
 RANK = 1e-13  # eigenvalues below this part of the largest are zero
-# C that classes which cannot be separated are given, in units of the C at which W leaves zero at p = 1, over p: chosen
-# by held-out accuracy (benchmarks/slack.py). It is raised where W = 0 would still be the best.
-DEFAULT_C, RAISE_C = 10.0, 10.0
-UNCORRELATED = 0.01
 
 
 def find_conflicts(problem: Problem) -> list[Ints]:
@@ -73,7 +69,7 @@ def conflict_proof(problem: Problem, y: Floats, samples: Ints) -> Floats | None:
 
 def _separable(K: Floats, y: Floats) -> bool:
     try:
-        a = y * solve_nnqp(K + np.outer(y, y), y[:, None], np.ones((len(y), 1))).B[:, 0]
+        a = y * solve_qp(K + np.outer(y, y), y[:, None], np.ones((len(y), 1))).B[:, 0]
     except np.linalg.LinAlgError:
         return False
     return bool(1.0 - a.sum() > SEPARABLE)
@@ -97,18 +93,3 @@ def even_weights(problem: Problem) -> Floats:
     """Weights that make all columns count alike: whether a class can be separated does not depend on units."""
     size = problem.norms(problem.X.column_norms()[:, None] / np.sqrt(problem.X.n_samples))
     return 1.0 / np.maximum(size, np.finfo(float).tiny) ** 2
-
-
-def default_C(problem: Problem, relaxed: Bools) -> Floats:
-    """C for the columns ``relaxed``, infinity (a hard margin) for the others."""
-    C = np.full_like(problem.Y, np.inf)
-    C[:, relaxed] = DEFAULT_C / problem.p * entry_C(problem)
-    return C if problem.importance is None else C * problem.importance[:, None]
-
-
-def entry_C(problem: Problem) -> float:
-    """The C at which W leaves zero at p = 1."""
-    entry = float(problem.dual_norms(problem.Y).max())
-    features = problem.X.column_norms()[: problem.X.n_columns - problem.bias]
-    # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
-    return 1 / max(entry, UNCORRELATED * float(features.max()) * len(problem.Y) ** 0.5)

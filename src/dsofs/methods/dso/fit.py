@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,16 @@ from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.labels import one_versus_rest
-from dsofs.methods.dso.parameters import AUTO
+from dsofs.methods.dso.parameters import HINGE
 from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve
-from dsofs.solvers.separability import entry_C
+from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
 from dsofs.validation import check_groups, check_X_y, sample_importance
 
-# In units of the C at which W leaves zero at p = 1, over p: chosen by held-out accuracy (benchmarks/defaults.py). It
-# falls with the root of the number of columns of Y; what it costs to give up a class must not.
-AUTO_C = 30.0
-RAISED = (1.0, 1e1, 1e2, 1e3, 1e4)  # times that, if no feature is worth having at so low a cost of slack
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
-GRAMS = 3  # m x m matrices that equalities without slack hold, whatever the shape of X
+GRAMS = 3  # m x m matrices that equalities without slack, and hinge, hold whatever the shape of X
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,13 @@ class TrainingData:
         """One column of +1 / -1 per class; for two classes one column, +1 for the second."""
         return one_versus_rest(self.codes, len(self.classes))
 
-    def problem(self, p: float, C: float | str | None, raised: float = 1.0) -> Problem:
-        """``raised``: the cost that "auto" stands for is multiplied by this."""
-        Y, p = self.Y, float(p)
+    def problem(self, p: float, C: float | None) -> Problem:
+        """``C``: of every sample of importance 1; None for hard constraints."""
         hard = Problem(
-            self.design, Y, p, self.constraint, None, self.loss, self.groups, self.chance, self.importance, self.bias
-        )
-        if C is None:
-            return hard
-        cost = raised * AUTO_C * Y.shape[1] ** 0.5 / p * self.entry_C if C == AUTO else C
-        importance = np.ones(len(Y)) if self.importance is None else self.importance
-        return hard.with_C(np.broadcast_to(cost * importance[:, None], Y.shape))
+            self.design, self.Y, float(p), self.constraint, None, self.loss, self.groups, self.chance, self.importance,
+            self.bias,
+        )  # fmt: skip
+        return hard if C is None else hard.with_C(costs(hard, C))
 
     @cached_property
     def entry_C(self) -> float:
@@ -92,7 +85,8 @@ def training_data(
     needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, len(classes))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
-    if (estimator.constraint == "equality" and _asks_for_none(estimator)) or estimator.solver == "alternating":
+    equalities = estimator.constraint == "equality" and _asks_for_none(estimator)
+    if equalities or estimator.loss == HINGE or estimator.solver == "alternating":
         needed += GRAMS * DOUBLE * m**2
     refuse_if_too_big(needed, estimator.memory_limit, owner)
     design, copies = distinct_design(estimator, X, _largest_p(estimator), estimator._groups)
@@ -130,15 +124,17 @@ def solve_dso(
 ) -> tuple[Problem, Solution]:
     """The problem of an estimator for p and C, and its solution."""
     settings = {name: getattr(estimator, name) for name in ("solver", "tol", "max_iter", "verbose")}
-    if C == AUTO and estimator.solver != "alternating":  # the paper's algorithm knows no slack
-        for raised in RAISED:
-            problem = data.problem(p, AUTO, raised)
-            solution = solve(problem, **settings, **start)
-            if not problem.without_features(solution.W):
-                return problem, solution
-            start = {}
-    problem = data.problem(p, None if C == AUTO else C)
-    return problem, solve(problem, **settings, **start)
+    run: Callable[..., Solution] = partial(solve, **settings)
+    if not isinstance(C, str):
+        problem = data.problem(p, C)
+        return problem, run(problem, **start)
+    hard = data.problem(p, None)
+    if estimator.solver != "alternating":  # the paper's algorithm has no slack
+        problem, solution = solve_with_features(hard, auto_C(hard, data.entry_C), run, **start)
+        if not problem.without_features(solution.W):
+            return problem, solution
+        start = {}
+    return hard, run(hard, **start)
 
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:

@@ -16,9 +16,8 @@ from dsofs.design.norms import GroupSums
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.inner.features import FeatureSpace, Loss, SquareLoss
-from dsofs.solvers.inner.gram import SampleCurvature
-from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, active_columns
-from dsofs.solvers.qp.nnqp import PROXIMAL
+from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, active_columns
+from dsofs.solvers.qp.pivoting import PROXIMAL
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
@@ -62,11 +61,11 @@ class GramEqualities:
         if B is None:
             return None
         G = X.tdot(B)
-        price = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
+        cost = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
         curvature: Curvature = (
             SampleCurvature(X, factors) if self.slack is not None else SharedCurvature(X, factors[0].solve)
         )
-        return Inner(d[:, None] * G, B, G, price, curvature)
+        return Inner(d[:, None] * G, B, G, cost, curvature)
 
     def _factors(self, K: Floats) -> list[Factor]:
         rho = PROXIMAL * float(np.trace(K)) / len(K)

@@ -2,14 +2,9 @@
 
     min_w  1/2 sum_i w_i^2 / d_i + sum_k loss(t_k),      t = y o (X w)
 
-Squared slack, equalities and plain slack are all given by the multiplier a(t) = -loss'(t) of a sample:
-
-    squared hinge    max(0, (1 - t) / s)                   equality    (1 - t) / s
-    hinge            clip(c + (1 - t) / s, 0, ceiling)     where c follows a until both agree (a proximal point method)
-
-Samples on the sloping part of a ("free") enter by  H = sum x x' / s  (n x n), all others only by  h = sum y a(0) x.
-Neither depends on the weights d: they are carried from step to step, and only samples that change sides are added or
-taken away. A step costs a product X W or two, so it is linear in the number of samples.
+Samples with a multiplier a(t) = -loss'(t) ("free") enter by  H = sum x x' / s  (n x n) and  h = sum y x / s.  Neither
+depends on the weights d: they are carried from step to step, and only samples that change sides are added or taken
+away. A step costs a product X W or two, so it is linear in the number of samples.
 """
 
 from __future__ import annotations
@@ -27,14 +22,14 @@ from dsofs.design.types import Bools, Floats, Ints
 from dsofs.solvers.loop.point import Inner
 
 MAX_NEWTON = 50  # it ends after two to thirty, as soon as no sample changes sides
-# A price of slack at which it does not is approached from lower ones: s is multiplied by these in turn.
+# A cost of slack at which it does not is approached from lower ones: s is multiplied by these in turn.
 SOFTENED = (1e6, 1e4, 1e2, 1.0)
 STILL = 1e-13  # relative descent that is rounding
 LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
 
 
 class Loss:
-    """a(t) of one class; this is the squared hinge with the slack s of each sample."""
+    """Squared hinge with the slack s of each sample:  a(t) = max(0, (1 - t) / s),  at the cost  1/2 sum s a^2."""
 
     def __init__(self, slack: Floats) -> None:
         self.slack = slack
@@ -45,16 +40,12 @@ class Loss:
     def free(self, t: Floats) -> Bools:
         return t < 1
 
-    def at_zero(self, free: Bools, t: Floats) -> Floats:
-        """a(0), were every sample to stay on the side where it is at t."""
-        return free / self.slack
-
-    def price(self, t: Floats) -> float:
+    def cost(self, t: Floats) -> float:
         return 0.5 * float(np.sum(self.slack * self.multipliers(t) ** 2))
 
 
 class SquareLoss(Loss):
-    """Equalities with slack: every sample is always free."""
+    """Equalities with slack: every sample is always free,  a(t) = (1 - t) / s."""
 
     def multipliers(self, t: Floats) -> Floats:
         return (1 - t) / self.slack
@@ -64,16 +55,15 @@ class SquareLoss(Loss):
 
 
 class Normal:
-    """H of the free samples and h of all, for one class, over all columns of X."""
+    """H and h of the free samples, for one class, over all columns of X."""
 
     def __init__(self, X: Design, y: Floats, slack: Floats, like: Normal | None = None) -> None:
         """All samples free, as at w = 0. H is that of ``like`` where slack is the same."""
         self.X, self.y, self.slack = X, y, slack
         self.free = np.ones(X.n_samples, dtype=bool)
-        self.at_zero = 1 / slack
         same = like is not None and np.array_equal(like.slack, slack)
         self.H: Floats = like.H.copy() if like and same else normal_matrix(X, 1 / slack, np.arange(X.n_samples))
-        self.h = X.tdot((y * self.at_zero)[:, None])[:, 0]
+        self.h = X.tdot((y / slack)[:, None])[:, 0]
 
     def newton_point(self, rows: Ints, root: Floats) -> tuple[Floats, Factor]:
         """(D^-1 + H) w = h on the active rows, scaled by root = sqrt(d) so that small weights do no harm."""
@@ -88,28 +78,24 @@ class Normal:
         return factorise(root[:, None] * principal(self.H, rows) * root, 1.0)
 
     def multiply_slack(self, factor: float) -> None:
-        """Multiply s of all samples; h follows with the next move."""
-        self.slack, self.H = factor * self.slack, self.H / factor
+        """Multiply s of all samples."""
+        self.slack, self.H, self.h = factor * self.slack, self.H / factor, self.h / factor
 
-    def stays(self, free: Bools, at_zero: Floats) -> bool:
-        """Whether no sample changes sides."""
-        return np.array_equal(free, self.free) and np.array_equal(at_zero, self.at_zero)
-
-    def move(self, free: Bools, at_zero: Floats) -> None:
+    def move(self, free: Bools) -> None:
         """Let samples change sides."""
         entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
-        if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
+        change = np.where(free, self.y, -self.y) / self.slack
+        changed = (free != self.free).nonzero()[0]
+        for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
+            index = changed[part]
+            self.h += self.X.samples(index).tdot(change[index, None])[:, 0]
+        if len(changed) > np.count_nonzero(free):  # cheaper anew
             self.H, entering, leaving = np.zeros_like(self.H), free.nonzero()[0], leaving[:0]
         if len(entering):
             self.H += normal_matrix(self.X, 1 / self.slack, entering)
         if len(leaving):
             self.H -= normal_matrix(self.X, 1 / self.slack, leaving)
-        change = at_zero - self.at_zero
-        changed = change.nonzero()[0]
-        for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
-            index = changed[part]
-            self.h += self.X.samples(index).tdot((self.y[index] * change[index])[:, None])[:, 0]
-        self.free, self.at_zero = free, at_zero
+        self.free = free
 
 
 class FeatureSpace:
@@ -118,7 +104,7 @@ class FeatureSpace:
     def __init__(self, X: Design, Y: Floats, losses: list[Loss], first_newton: int = MAX_NEWTON) -> None:
         """The first solve takes at most ``first_newton`` steps: where others follow it need not be exact."""
         self.Y, self.losses, self.max_newton = Y, losses, first_newton
-        self.newton_steps, self.settled = 0, False  # of the last solve
+        self.settled = False  # of the last solve: whether no sample changed sides in the end
         self.normals: list[Normal] = []
         for y, loss in zip(Y.T, losses, strict=True):
             self.normals.append(Normal(X, y, loss.slack, self.normals[0] if self.normals else None))
@@ -128,41 +114,37 @@ class FeatureSpace:
         try:
             W, T, factors = self._minimise(rows, X, d)
             if not self.settled and self.max_newton == MAX_NEWTON:
-                W, T, factors = self._minimise_from_softer(rows, X, d, T)
+                W, T, factors = self._minimise_from_softer(rows, X, d)
         except np.linalg.LinAlgError:
             return None
         self.max_newton = MAX_NEWTON
         A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
         # X'B without another pass over X.
         G = np.stack([n.h[rows] - principal(n.H, rows) @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
-        price = sum(loss.price(t) for loss, t in zip(self.losses, T.T, strict=True))
-        return Inner(W, self.Y * A, G, price, FeatureCurvature(self.normals, factors, rows, d))
+        cost = sum(loss.cost(t) for loss, t in zip(self.losses, T.T, strict=True))
+        return Inner(W, self.Y * A, G, cost, FeatureCurvature(self.normals, factors, rows, d))
 
-    def _minimise(
-        self, rows: Ints, X: Design, d: Floats, start: tuple[Floats, Floats] | None = None
-    ) -> tuple[Floats, Floats, list[Factor]]:
-        """W, the margins t, and the factors of Newton's matrices; from W and t, or from the sides alone."""
+    def _minimise(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
+        """W, the margins t, and the factors of Newton's matrices."""
         n_columns = self.Y.shape[1]
-        W, T = (np.empty((len(rows), n_columns)), np.empty_like(self.Y)) if start is None else start
+        W, T = np.empty((len(rows), n_columns)), np.empty_like(self.Y)
         root, factors, todo = np.sqrt(d), [Factor.empty()] * n_columns, list(range(n_columns))
         for step in range(self.max_newton):
-            self.newton_steps = step + 1
             target = np.empty((len(rows), len(todo)))
             for k, j in enumerate(todo):
                 target[:, k], factors[j] = self.normals[j].newton_point(rows, root)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
-                w, t, sides, length = target[:, k], reached[:, k], self._sides(j, reached[:, k]), 1.0
-                settled = self.normals[j].stays(*sides)
-                if not settled and (step > 0 or start is not None):
-                    length = _length(self.losses[j], d, W[:, j], w, T[:, j], t)
+                w, t, normal, loss = target[:, k], reached[:, k], self.normals[j], self.losses[j]
+                settled, length = np.array_equal(loss.free(t), normal.free), 1.0
+                if not settled and step > 0:
+                    length = _length(loss, d, W[:, j], w, T[:, j], t)
                 if length < 1:
                     w, t = W[:, j] + length * (w - W[:, j]), T[:, j] + length * (t - T[:, j])
-                    sides = self._sides(j, t)
                 W[:, j], T[:, j] = w, t
                 if not settled:
-                    self.normals[j].move(*sides)
+                    normal.move(loss.free(t))
                     if length > 0:
                         unsettled.append(j)
             todo = unsettled
@@ -171,31 +153,22 @@ class FeatureSpace:
         self.settled = not todo
         return W, T, factors
 
-    def _minimise_from_softer(self, rows: Ints, X: Design, d: Floats, T: Floats) -> tuple[Floats, Floats, list[Factor]]:
+    def _minimise_from_softer(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
         now = 1.0
         try:
             for softness in SOFTENED:
-                self._multiply_all_slack(softness / now, T)
+                self._multiply_slack(softness / now)
                 now = softness
                 W, T, factors = self._minimise(rows, X, d)
         finally:
             if now != 1:  # interrupted
-                self._multiply_all_slack(1 / now, T)
+                self._multiply_slack(1 / now)
         return W, T, factors
 
-    def _multiply_all_slack(self, factor: float, T: Floats) -> None:
-        for j, t in enumerate(T.T):
-            self.multiply_slack(j, factor, t)
-
-    def multiply_slack(self, j: int, factor: float, t: Floats) -> None:
-        """Make the slack of a loss cheaper or dearer, the samples being on the sides that t says."""
-        self.losses[j].slack = factor * self.losses[j].slack
-        self.normals[j].multiply_slack(factor)
-        self.normals[j].move(*self._sides(j, t))
-
-    def _sides(self, j: int, t: Floats) -> tuple[Bools, Floats]:
-        free = self.losses[j].free(t)
-        return free, self.losses[j].at_zero(free, t)
+    def _multiply_slack(self, factor: float) -> None:
+        for loss, normal in zip(self.losses, self.normals, strict=True):
+            loss.slack = factor * loss.slack
+            normal.multiply_slack(factor)
 
 
 def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:

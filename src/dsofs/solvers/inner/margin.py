@@ -1,7 +1,12 @@
 """Inner step for margins, Eqn. 5:  min 1/2 sum ||w_i||^2 / d_i  subject to  Y o (X W) >= 1.
 
 Given the weights the classes are independent of each other: column j is a linear SVM without free offset on the
-features scaled by sqrt(d). Which solver takes it depends on the shape of X and on the kind of slack.
+features scaled by sqrt(d). Its dual is a QP in the Gram matrix K = X diag(d) X', which all classes share:
+
+    a_j = argmin_{0 <= a <= C_j}  1/2 a' (y_j y_j' o K + diag(s_j)) a - 1'a,         W = diag(d) X'(Y o A)
+
+Hard margins have s = 0 and C = inf, squared slack has s = 1/C and no upper bound, plain slack (hinge) has s = 0. With
+many more samples than features, hard margins are solved on support vectors, squared slack in the space of the features.
 """
 
 from __future__ import annotations
@@ -12,10 +17,9 @@ from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.inner.features import FeatureSpace, Loss
-from dsofs.solvers.inner.gram import GramSpace
-from dsofs.solvers.inner.hinge import HingeGram, HingeSpace
 from dsofs.solvers.inner.support import SupportVectors
-from dsofs.solvers.loop.point import Inner, InnerSolver, Point, active_columns
+from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
+from dsofs.solvers.qp.pivoting import solve_qp
 
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
@@ -45,22 +49,43 @@ class MarginStep:
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     """The m x m Gram matrix while m is small or m <= n; beyond, features where there is slack, else support vectors."""
     X, Y, C = problem.X, problem.Y, problem.C
-    soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
-    hinge = problem.loss == "hinge"
     tall = X.n_samples > max(X.n_columns, FEW_SAMPLES)
+    if not tall or problem.upper is not None:
+        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack, problem.upper))]
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
-    if not tall and not (hinge and len(soft)):
-        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack))]
+    soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
     solvers: list[tuple[Ints, InnerSolver]] = []
     if len(hard):
-        solvers.append((hard, SupportVectors(X, Y[:, hard]) if many else GramSpace(Y[:, hard], None)))
+        solvers.append((hard, SupportVectors(X, Y[:, hard]) if many else GramSpace(Y[:, hard])))
     if len(soft):
         assert C is not None
-        solvers.append((soft, _soft_solver(X, Y[:, soft], C[:, soft], tall, hinge)))
+        losses = [Loss(1 / cost) for cost in C[:, soft].T]
+        solvers.append((soft, FeatureSpace(X, Y[:, soft], losses, first_newton=FIRST_NEWTON)))
     return solvers
 
 
-def _soft_solver(X: Design, Y: Floats, C: Floats, tall: bool, hinge: bool) -> InnerSolver:
-    if not hinge:
-        return FeatureSpace(X, Y, [Loss(1 / price) for price in C.T], first_newton=FIRST_NEWTON)
-    return HingeSpace(X, Y, C) if tall else HingeGram(Y, C)
+class GramSpace:
+    """All columns of Y by one m x m matrix, which they share."""
+
+    def __init__(self, Y: Floats, slack: Floats | None = None, upper: Floats | None = None) -> None:
+        self.Y, self.slack, self.upper = Y, slack, upper
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        try:
+            solved = solve_qp(X.gram(d), self.Y, np.ones_like(self.Y), B, self.slack, self.upper)
+        except np.linalg.LinAlgError:
+            return None
+        if not solved.solved:
+            return None
+        B = solved.B
+        G = X.tdot(B)
+        W, missing, cost = d[:, None] * G, np.minimum(solved.excess, 0.0), 0.0
+        if self.slack is not None:
+            cost = 0.5 * float(np.sum(self.slack * B**2))
+        elif self.upper is not None:
+            soft = np.isfinite(self.upper)
+            cost = -float(np.sum(self.upper[soft] * missing[soft]))
+            missing[soft] = 0.0
+        # Dividing a column by its smallest margin makes it feasible to the last digit.
+        W /= 1.0 + missing.min(axis=0)
+        return Inner(W, B, G, cost, None if solved.factors is None else SampleCurvature(X, solved.factors))

@@ -12,9 +12,8 @@ from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor
 from dsofs.design.types import Floats, Ints
 from dsofs.solvers.inner.features import FeatureSpace, Loss
-from dsofs.solvers.inner.gram import SOLVED, SampleCurvature
-from dsofs.solvers.loop.point import Inner
-from dsofs.solvers.qp.nnqp import solve_nnqp
+from dsofs.solvers.loop.point import Inner, SampleCurvature
+from dsofs.solvers.qp.pivoting import solve_qp
 
 FIRST_SLACK = 1e-2  # of the mean ||x||^2: how softly the first samples are looked for
 FIRST_STEPS = 4  # Newton steps spent on it
@@ -72,10 +71,10 @@ class SupportVectors:
         block = X.samples(near)
         y = self.Y[near, j : j + 1]
         try:
-            solved = solve_nnqp(block.gram(d), y, np.ones_like(y), start[near, j : j + 1])
+            solved = solve_qp(block.gram(d), y, np.ones_like(y), start[near, j : j + 1])
         except np.linalg.LinAlgError:
             return None
-        if not solved.residual <= SOLVED:
+        if not solved.solved:
             return None
         assert solved.factors is not None
         b = np.zeros(len(self.Y))

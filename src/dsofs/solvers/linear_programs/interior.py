@@ -109,7 +109,7 @@ def _solution(
 
 def _first_multipliers(problem: Problem) -> Floats:
     """In the proportions of C: those that W = 0 has, where slack is cheap."""
-    return np.ones_like(problem.Y) if problem.ceiling is None else problem.ceiling
+    return np.ones_like(problem.Y) if problem.upper is None else problem.upper
 
 
 class _AllFeatures:
@@ -145,11 +145,11 @@ class _Program:
 
     def __init__(self, problem: Problem, working: Ints) -> None:
         self.whole, self.y = problem.X, problem.Y[:, 0]
-        self.ceiling = None if problem.ceiling is None else problem.ceiling[:, 0]
+        self.upper = None if problem.upper is None else problem.upper[:, 0]
         self.working, self.X = working, problem.X.take(working)
         first = _first_multipliers(problem)[:, 0]
         largest = np.abs(self._products(first)).max()
-        self.a = FIRST_SIZE * first / (largest if self.ceiling is None else max(largest, 1.0))
+        self.a = FIRST_SIZE * first / (largest if self.upper is None else max(largest, 1.0))
         self.room = self._room()
         self.multipliers = self.a.sum() / len(working) / self.room
 
@@ -164,7 +164,7 @@ class _Program:
         margins, size = self._margins(w), float(np.abs(w).sum())
         smallest = float(margins.min())
         hard = size / smallest if smallest > 0 else np.inf
-        soft = np.inf if self.ceiling is None else size + float(self.ceiling @ np.maximum(1 - margins, 0.0))
+        soft = np.inf if self.upper is None else size + float(self.upper @ np.maximum(1 - margins, 0.0))
         return (w / smallest, hard) if hard < soft else (w, soft)
 
     def in_support(self, clear: float) -> Bools:
@@ -237,17 +237,17 @@ class _Program:
 
     def _room(self) -> Floats:
         walls = [np.ones(2 * len(self.working)), np.zeros(len(self.y))]
-        return np.concatenate(walls if self.ceiling is None else [*walls, self.ceiling]) + self._change(self.a)
+        return np.concatenate(walls if self.upper is None else [*walls, self.upper]) + self._change(self.a)
 
     def _change(self, a: Floats) -> Floats:
         """M a."""
         g = self._products(a)
-        return np.concatenate([-g, g, a] if self.ceiling is None else [-g, g, a, -a])
+        return np.concatenate([-g, g, a] if self.upper is None else [-g, g, a, -a])
 
     def _pull(self, u: Floats) -> Floats:
         """M' u."""
         of_samples = u[2 * len(self.working) :].reshape(-1, len(self.y))
-        pull = of_samples[0] if self.ceiling is None else of_samples[0] - of_samples[1]
+        pull = of_samples[0] if self.upper is None else of_samples[0] - of_samples[1]
         return pull - self._margins(self.w(u))
 
     def w(self, u: Floats) -> Floats:

@@ -57,26 +57,26 @@ def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
     gain = float(np.sum(problem.Y * B))
     if gain <= 0:
         return 0.0
-    most = np.inf if problem.ceiling is None else _largest_multiple(problem.ceiling, B)
+    most = np.inf if problem.upper is None else _largest_multiple(problem.upper, B)
     largest = float(g[problem.powers == 1].max(initial=0.0))
     if largest > 0:
         most = min(most, 1 / largest)
-    prices = [_Price.of(g[problem.powers == p], p) for p in np.unique(problem.p) if p > 1]
+    conjugates = [_Conjugate.of(g[problem.powers == p], p) for p in np.unique(problem.p) if p > 1]
     if problem.slack is not None:
-        prices.append(_Price.of(np.sqrt(problem.slack) * np.abs(B), 2.0))
-    t = _best_multiple(gain, [price for price in prices if np.isfinite(price.log_sum)], most)
-    return t * gain - sum(price.at(t) for price in prices)
+        conjugates.append(_Conjugate.of(np.sqrt(problem.slack) * np.abs(B), 2.0))
+    t = _best_multiple(gain, [conjugate for conjugate in conjugates if np.isfinite(conjugate.log_sum)], most)
+    return t * gain - sum(conjugate.at(t) for conjugate in conjugates)
 
 
 @dataclass(frozen=True)
-class _Price:
+class _Conjugate:
     """(1/q) sum (t g)^q as a function of t; in logarithms, as q may be in the thousands."""
 
     q: float
     log_sum: float  # of g^q
 
     @classmethod
-    def of(cls, g: Floats, p: float) -> _Price:
+    def of(cls, g: Floats, p: float) -> _Conjugate:
         largest, q = float(g.max(initial=0.0)), p / (p - 1)
         return cls(q, q * np.log(largest) + np.log(np.sum((g / largest) ** q)) if largest > 0 else -np.inf)
 
@@ -91,22 +91,22 @@ class _Price:
         return float(np.exp((np.log(gain) - self.log_sum) / (self.q - 1)))
 
 
-def _best_multiple(gain: float, prices: list[_Price], most: float) -> float:
-    """The t <= most of largest  t gain - sum of prices;  with one price it is known, with several it is less."""
-    high = min([most, *(price.multiple(gain) for price in prices)])
-    if len(prices) < 2:
+def _best_multiple(gain: float, conjugates: list[_Conjugate], most: float) -> float:
+    """The t <= most of largest  t gain - sum of conjugates;  with one of them it is known, with several it is less."""
+    high = min([most, *(conjugate.multiple(gain) for conjugate in conjugates)])
+    if len(conjugates) < 2:
         return high
     low = 0.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (middle, high) if sum(price.slope(middle) for price in prices) < gain else (low, middle)
+        low, high = (middle, high) if sum(conjugate.slope(middle) for conjugate in conjugates) < gain else (low, middle)
     return high
 
 
-def _largest_multiple(ceiling: Floats, B: Floats) -> float:
-    """The largest t for which no multiplier of t B is above its ceiling."""
+def _largest_multiple(upper: Floats, B: Floats) -> float:
+    """The largest t for which no multiplier of t B is above its upper bound."""
     used = B != 0
-    return float(np.min(ceiling[used] / np.abs(B[used]), initial=np.inf))
+    return float(np.min(upper[used] / np.abs(B[used]), initial=np.inf))
 
 
 def relative_gap(objective: float, bound: float) -> float:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from dsofs.design.interface import Design
+from dsofs.design.budget import BLOCK_BYTES, DOUBLE
+from dsofs.design.interface import Design, cuts
+from dsofs.design.linalg import Factor
 from dsofs.design.norms import GroupSums, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Bools, Floats, Ints
@@ -29,13 +31,46 @@ class Curvature(Protocol):
 
 
 @dataclass(frozen=True)
+class SampleCurvature:
+    """P_j = X_F'(K_FF + s)^{-1} X_F by the factors of K_FF + s."""
+
+    X: Design
+    factors: list[Factor]
+
+    def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
+        def roots(classes: slice) -> Iterator[Floats]:
+            for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
+                yield factor.half_solve(
+                    X.samples(factor.index).on_host() * g if sums is None else sums.of_design(X, factor.index, g)
+                )
+
+        size = len(rows) if sums is None else sums.n_groups
+        M = np.zeros((size, size))
+        largest = max(1, *(len(factor.index) for factor in self.factors))
+        for classes in cuts(len(self.factors), max(1, BLOCK_BYTES // (DOUBLE * size * largest))):
+            T = np.concatenate(list(roots(classes)))  # one product for several classes takes half the time
+            M += T.T @ T
+        return M
+
+    def product(self, U: Floats) -> Callable[[Floats], Floats]:
+        def product(z: Floats) -> Floats:
+            R = self.X.dot(U * z[:, None])
+            B = np.zeros_like(R)
+            for j, factor in enumerate(self.factors):
+                B[factor.index, j] = factor.solve(R[factor.index, j])
+            return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
+
+        return product
+
+
+@dataclass(frozen=True)
 class Inner:
     """The inner optimum for some columns of Y, on the active rows: W = diag(d) G with G = X'B."""
 
     W: Floats
     B: Floats  # multipliers with the sign of Y: B = Y o A
     G: Floats
-    price: float  # of slack
+    cost: float  # of slack
     curvature: Curvature | None = None  # None where it would need too much room
 
 
@@ -61,7 +96,7 @@ class Point:
     B: Floats
     G: Floats
     norms: Floats  # ||W_g|| of every group
-    objective: float  # (1/p) sum ||W_g||^p + price of slack
+    objective: float  # (1/p) sum ||W_g||^p + cost of slack
     curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
 
     def release(self) -> None:
@@ -77,7 +112,7 @@ class Point:
             order = np.argsort(np.concatenate([columns for columns, _ in parts]))
             W, B, G = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in ("W", "B", "G"))
         norms = problem.norms(W, rows)
-        objective = penalty(problem, norms) + sum(inner.price for _, inner in parts)
+        objective = penalty(problem, norms) + sum(inner.cost for _, inner in parts)
         curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
         return cls(weights, rows, X, W, B, G, norms, objective, curvature if len(curvature) == len(parts) else None)
 
@@ -92,7 +127,7 @@ class Step(Protocol):
 
 
 def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
-    """The active rows and their columns of X, from the previous point where it has them all: those are at hand."""
+    """The active rows and their columns of X, from the previous point where it has them all."""
     rows = np.flatnonzero(problem.expand(weights))
     if previous is not None and len(rows) <= len(previous.rows):
         place = np.searchsorted(previous.rows, rows)
@@ -129,5 +164,5 @@ def plain_weights(norms: Floats, p: float | Floats) -> Floats:
 
 
 def _at(present: Bools, p: float | Floats) -> float | Floats:
-    """The powers of these groups alone: powers are dear to compute, and most norms are zero."""
+    """The powers of these groups alone: powers take long to compute, and most norms are zero."""
     return p[present] if isinstance(p, np.ndarray) else p

@@ -23,7 +23,7 @@ from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.joint import STEPS
 from dsofs.solvers.loop.point import Point, penalty, plain_weights
 from dsofs.solvers.loop.reweight import reweight
-from dsofs.solvers.qp.nnqp import solve_nnqp
+from dsofs.solvers.qp.pivoting import solve_qp
 
 REST = 1e-6  # the alternation creeps: below this relative descent over a few steps it counts as converged
 FLOOR = 1e-8  # smallest weight, relative to the largest, where a formula needs the inverse
@@ -95,12 +95,12 @@ class AlternatingStep:
         if self.full_rank:
             # With V = LE + H, E = X1 (V - H): margins Y o (X1 V) >= Y o (X1 H) on the pivot columns, hence the same QP.
             K = (self.X1 * d1) @ self.X1.T
-            B = solve_nnqp((K + K.T) / 2, Y, Y * (self.X1 @ H)).B
+            B = solve_qp((K + K.T) / 2, Y, Y * (self.X1 @ H)).B
             E = self.X1 @ (d1[:, None] * (self.X1.T @ B) - H)
         else:
             s1 = 1 / np.maximum(d1, FLOOR * d.max())
             K = (self.L.T * s1) @ self.L
-            E = solve_nnqp((K + K.T) / 2, Y, -Y * ((self.L.T * s1) @ H)).B
+            E = solve_qp((K + K.T) / 2, Y, -Y * ((self.L.T * s1) @ H)).B
         return Y * np.maximum(Y * E, 0.0)
 
     def _certified(self, weights: Floats, W: Floats, previous: Point | None) -> Point:

@@ -18,7 +18,7 @@ from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
 from dsofs.solvers.inner.equality import GramEqualities, SharedCurvature, refined
 from dsofs.solvers.loop.point import Inner
-from dsofs.solvers.qp.nnqp import PROXIMAL
+from dsofs.solvers.qp.pivoting import PROXIMAL
 
 # More residuals than columns can be at zero only where samples repeat each other. All are given at least this part of
 # ||x||^2 as s then, and refinement takes it away again: so none of the equal ones is preferred.

@@ -1,0 +1,192 @@
+"""The inner problem: one QP with bounds per class, all with the same Gram matrix.
+
+    a_j = argmin_{0 <= a <= C_j}  1/2 a' (y_j y_j' o K + diag(s_j)) a - q_j' a          (B = Y o A is solved for)
+
+Hard margins have s = 0 and C = inf, squared slack s > 0, plain slack a finite C. Block principal pivoting with a warm
+start needs a few Cholesky factorisations: each sample is free, at zero or at C, and all that are on the wrong side
+change at once. K may be singular (below p = 1 it ends so), hence a proximal term that is too small to slow anything
+down and vanishes at the solution:
+
+    B <- argmin  ... + rho/2 ||B - B_previous||^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+
+from dsofs.design.budget import BLOCK_BYTES, DOUBLE
+from dsofs.design.linalg import Factor, factorise
+from dsofs.design.types import Bools, Floats, Ints
+from dsofs.solvers.qp.box_interior import box_sides
+
+PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
+MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
+KKT_TOL, SOLVED = 1e-10, 1e-6  # the residual aimed at, and the largest that counts as solved; in units of the margin
+MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that least squares are quicker
+PATIENCE = 3  # so many exchanges in a row without fewer infeasibilities: it is going round in circles
+ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
+
+
+@dataclass(frozen=True)
+class QPSolution:
+    B: Floats
+    excess: Floats  # of the margins above their targets, squared slack included
+    factors: list[Factor] | None  # of each column's free part; None if they would need more room than K and a block
+    residual: float  # largest violation of the optimality conditions, in units of the margin
+
+    @property
+    def solved(self) -> bool:
+        """Constraints are violated by no more than this; NaN is not solved."""
+        return self.residual <= SOLVED
+
+
+def solve_qp(
+    K: Floats,
+    Y: Floats,
+    Q: Floats,
+    B: Floats | None = None,
+    slack: Floats | None = None,
+    upper: Floats | None = None,
+) -> QPSolution:
+    """Solve the QP of every column of Y, starting from the multipliers B (all samples free where it is zero).
+
+    LinAlgError means that floating point cannot tell the QP from one without a solution.
+    """
+    matrix = Matrix.of(K)
+    B = np.zeros_like(Y) if B is None else B.copy()
+    factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
+    room = K.size + BLOCK_BYTES // DOUBLE
+    pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
+    for _ in range(MAX_PROXIMAL_STEPS):
+        for j in pending:
+            ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
+            target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
+            B[:, j], factor = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j)).solve(B[:, j])
+            if factors is not None:
+                room += factors[j].L.size - factor.L.size
+                factors[j] = factor
+                factors = factors if room >= 0 else None
+        last, excess = residuals, _excess(K, Y, Q, B, slack)
+        residuals = np.max(_violations(excess, B, upper), axis=0, initial=0.0)
+        pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
+        if not len(pending):
+            break
+    return QPSolution(B, excess, factors, float(np.max(residuals, initial=0.0)))  # NaN comes through
+
+
+def _bounds(upper: Floats | None, j: np.intp) -> Floats | None:
+    """The upper bounds of column j; None if it has none."""
+    return None if upper is None or np.isinf(upper[:, j]).all() else upper[:, j]
+
+
+def _excess(K: Floats, Y: Floats, Q: Floats, B: Floats, slack: Floats | None) -> Floats:
+    margins = Y * (K @ B)
+    if slack is not None:
+        margins += slack * np.abs(B)
+    return margins - Q
+
+
+def _violations(excess: Floats, B: Floats, upper: Floats | None) -> Floats:
+    """A free sample is on its margin; at zero it may be beyond, at C inside."""
+    violations = np.where(B == 0, -excess, np.abs(excess))
+    return violations if upper is None else np.where(np.abs(B) >= upper, excess, violations)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """K, with what depends on K alone and is the same for all classes."""
+
+    K: Floats
+    rho: float  # weight of the proximal term
+    rounding: float  # what rounding can put into an entry of K @ b, for the largest entry of b
+
+    @classmethod
+    def of(cls, K: Floats) -> Matrix:
+        diagonal = K.diagonal()
+        return cls(K, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
+
+
+@dataclass(slots=True)
+class ProximalStep:
+    """min 1/2 b'(K + diag(ridge)) b - target'b  over  0 <= y o b <= upper  (None: no upper bounds)."""
+
+    matrix: Matrix
+    y: Floats
+    target: Floats
+    ridge: Floats | float
+    upper: Floats | None
+
+    def solve(self, b: Floats) -> tuple[Floats, Factor]:
+        """The optimum, by pivoting from b, and the factor of the free samples.
+
+        All that are on the wrong side change at once while that helps; least squares, which always end, if not.
+        """
+        a = self.y * b
+        free, full = (a > 0, None) if self.upper is None else ((a > 0) & (a < self.upper), a >= self.upper)
+        if not (free.any() or a.any()):
+            free[:] = True
+        fewest, patience = len(a) + 1, PATIENCE
+        for _ in range(MAX_EXCHANGES):
+            factor = factorise(self.matrix.K, self.ridge, free)
+            b = self._solve_free(factor, full)
+            wrong = self.wrong_side(b, factor.index, full)
+            if wrong is None:
+                return self._within_bounds(b), factor
+            count = int(np.count_nonzero(wrong))
+            patience = PATIENCE if count < fewest else patience - 1
+            if patience < 0:
+                break
+            fewest = min(count, fewest)
+            if full is not None:  # from free to C if it is above zero, else to zero
+                full = np.where(wrong, free & (self.y * b > 0), full)
+            free = free ^ wrong
+        return self._by_least_squares()
+
+    def _solve_free(self, factor: Factor, full: Bools | None) -> Floats:
+        """(K + ridge) b = target on the free samples, b = y C on the full ones, b = 0 on the others."""
+        b, target = np.zeros(len(self.y)), self.target
+        if self.upper is not None and full is not None:
+            b[full] = (self.y * self.upper)[full]
+            target = target - self.matrix.K @ b
+        b[factor.index] = factor.solve(target[factor.index])
+        return b
+
+    def wrong_side(self, b: Floats, free: Ints, full: Bools | None) -> Bools | None:
+        """Free samples out of bounds, others whose margin is too small, or too large at C; None if there are none."""
+        side = self.matrix.K @ b - self.target
+        if full is not None:
+            side[full] = -(side + self.ridge * b)[full]
+        side[free] = b[free]
+        side *= self.y
+        if self.upper is not None:
+            side[free] = np.minimum(side, self.upper - side)[free]
+        if side.min() >= 0:
+            return None
+        size = np.abs(b).max()
+        noise = np.full(len(b), max(KKT_TOL * np.abs(self.target).max(), self.matrix.rounding * size))
+        noise[free] = ZERO * size
+        wrong = side < -noise
+        return wrong if wrong.any() else None
+
+    def _within_bounds(self, b: Floats) -> Floats:
+        a = np.maximum(self.y * b, 0.0)
+        return self.y * (a if self.upper is None else np.minimum(a, self.upper))
+
+    def _by_least_squares(self) -> tuple[Floats, Factor]:
+        """The same problem as non-negative least squares on the Cholesky factor; with upper bounds by their sides."""
+        H = self.matrix.K + np.diag(np.broadcast_to(self.ridge, len(self.y)))
+        if self.upper is not None:
+            free, full = box_sides(H * np.outer(self.y, self.y), self.y * self.target, self.upper)
+            factor = factorise(self.matrix.K, self.ridge, free)
+            return self._within_bounds(self._solve_free(factor, full)), factor
+        try:
+            R = cholesky(H, check_finite=False)
+            rhs = solve_triangular(R, self.target, trans=1, check_finite=False)
+            a, _ = nnls(R * self.y, rhs, maxiter=10 * len(self.y))
+        except RuntimeError as error:
+            raise np.linalg.LinAlgError("non-negative least squares did not end") from error
+        return self.y * a, factorise(self.matrix.K, self.ridge, a > 0)
