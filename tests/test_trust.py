@@ -44,7 +44,7 @@ def test_corpus(batch):
 
 
 def random_tall_fit(seed):
-    """More samples than features: separable or not, with a price of slack or without."""
+    """More samples than features: separable or not, with a cost of slack or without."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     m, c = int(rng.integers(n + 2, 8 * n + 40)), int(rng.integers(2, 5))
@@ -96,12 +96,12 @@ def objective(X, y, fit):
     slack = 1 - Y * (X @ fit.coef_.T + fit.intercept_)
     slack = np.abs(slack) if fit.constraint == "equality" else np.maximum(slack, 0)
     size = len(y) / (len(fit.classes_) * np.bincount(y)[y]) if fit.class_weight else np.ones(len(y))
-    price = slack if fit.loss == "hinge" and fit.constraint == "margin" else slack**2 / 2
-    return np.sum(norms**fit.p) + fit.p * fit.C * np.sum(size[:, None] * price)
+    cost = slack if fit.loss == "hinge" and fit.constraint == "margin" else slack**2 / 2
+    return np.sum(norms**fit.p) + fit.p * fit.C * np.sum(size[:, None] * cost)
 
 
 def random_rfs(seed):
-    """Classes or targets, more samples than features or fewer, any powers and prices."""
+    """Classes or targets, more samples than features or fewer, any powers and costs."""
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(6, 90)), int(rng.integers(5, 160))
     c = int(rng.integers(2, min(6, m // 2) + 1))

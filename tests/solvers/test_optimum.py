@@ -63,13 +63,13 @@ def test_equalities_reach_the_global_optimum(shape):
 SOFT_SHAPES = [(30, 60, 3), (60, 120, 2), (25, 200, 5), (120, 20, 3), (150, 40, 2), (200, 30, 4)]
 
 
-@pytest.mark.parametrize("price", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("cost", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize("shape", SOFT_SHAPES, ids=str)
-def test_soft_margins_reach_the_global_optimum(shape, loss, price):
-    """More samples than features and fewer, both kinds of slack, prices that differ from sample to sample."""
+def test_soft_margins_reach_the_global_optimum(shape, loss, cost):
+    """More samples than features and fewer, both kinds of slack, costs that differ from sample to sample."""
     problem = random_problem(1 + sum(shape), *shape, loss=loss)
-    C = price * np.random.default_rng(0).uniform(0.5, 2.0, (len(problem.Y), 1)) * np.ones_like(problem.Y)
+    C = cost * np.random.default_rng(0).uniform(0.5, 2.0, (len(problem.Y), 1)) * np.ones_like(problem.Y)
     solution = solve(problem.with_C(C), tol=1e-5)
     optimum = convex_optimum(problem.X.Z, problem.Y, slack=1 / C, hinge=loss == "hinge")
     assert solution.objective == pytest.approx(optimum, rel=1e-4)

@@ -1,4 +1,31 @@
-"""Solvers: problem in, solution out."""
+"""Solvers: problem in, solution out.
+
+Which solver when, and why:
+
+| problem | X | file | why |
+|---|---|---|---|
+| margins or equalities, any p | any | ``joint`` | decides between those below; slack where classes overlap |
+| one column, p = 1, hard margins or hinge | any | ``linear_programs.interior`` | a linear program, 10 to 40 steps |
+| all others | any | ``loop.reweight`` | THE loop: weights d, inner step, certificate |
+| its inner step: margins | m <= n, m <= 128, hinge | ``inner.margin`` | a QP per class, with one m x m Gram matrix |
+| hard margins | m > n | ``inner.support`` | the same QP on few samples: no m x m matrix |
+| squared slack | m > n | ``inner.features`` | Newton's method on W: linear in m |
+| equalities | any | ``inner.equality`` | a linear system, m x m or (with slack, m > n) n x n |
+| sums of norms of residuals and rows (RFS) | any | ``rfs.general`` | the loop again, residuals being further rows |
+| the paper's Algorithm 1 | any | ``paper.alternating`` | for comparison: it stops above the optimum |
+
+How they call each other:
+
+    solve -> joint -> linear_programs.interior                                 where it applies
+                   -> loop.reweight -> acceleration.proposals (newton)         better weights than plain reweighting
+                                    -> inner.margin | inner.equality           the inner step
+                                         -> qp.pivoting                        0 <= a <= C
+                                    -> loop.certificates                       is it enough?
+                                    -> acceleration.removal                    below p = 1: rows that are not worth it
+                   -> separability -> slack                                    which classes overlap; what slack costs
+
+``loop.point`` holds what these hand to each other; what is solved is described in ``dsofs.problem``.
+"""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def by_highs(problem):
 def check_solution(problem, solution, optimum):
     """The objective, the margins and the certificate, from W and B alone."""
     margins = problem.Y * (problem.X.Z @ solution.W)
-    price = 0.0 if problem.C is None else float(np.sum(problem.C * np.maximum(1 - margins, 0)))
-    assert np.abs(solution.W).sum() + price == pytest.approx(solution.objective)
+    cost = 0.0 if problem.C is None else float(np.sum(problem.C * np.maximum(1 - margins, 0)))
+    assert np.abs(solution.W).sum() + cost == pytest.approx(solution.objective)
     assert solution.objective == pytest.approx(optimum, rel=2 * TOL)
     if problem.C is None:
         assert margins.min() >= 1 - 1e-9
@@ -125,7 +125,7 @@ def test_the_loop_finds_the_same(monkeypatch):
     np.testing.assert_allclose(fast.W, slow.W, atol=1e-3 * np.abs(slow.W).max())
 
 
-@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["one price", "a price for each sample"])
+@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["one cost", "a cost for each sample"])
 def test_no_feature_pays_where_slack_is_cheap(spread):
     C = 1e-4 * (1 + spread * np.arange(40.0)[:, None])
     problem = random_problem(0, 40, 120, 2, C=C, loss="hinge")
@@ -137,8 +137,8 @@ def test_no_feature_pays_where_slack_is_cheap(spread):
 
 def test_slack_that_costs_too_much_to_be_used():
     hard = random_problem(2, 30, 200, 2)
-    dear = replace(hard, C=np.full((30, 1), 1e8), loss="hinge")
-    check_solution(dear, by_interior(dear), by_highs(hard)[0])
+    costly = replace(hard, C=np.full((30, 1), 1e8), loss="hinge")
+    check_solution(costly, by_interior(costly), by_highs(hard)[0])
 
 
 def test_labels_that_no_feature_knows_of():

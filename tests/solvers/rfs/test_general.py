@@ -90,14 +90,14 @@ def test_stationarity_holds(shape, p, q):
     solution = minimise_terms(terms, lam=lam, p=p, tol=tol)
     assert solution.status is Status.CONVERGED
     Z, M, R = solution.W, solution.B, -(term.A @ solution.W + term.B)
-    for rows, multipliers, power, price in [(Z, term.A.T @ M, p, lam), (R, M, q, 1.0)]:
+    for rows, multipliers, power, cost in [(Z, term.A.T @ M, p, lam), (R, M, q, 1.0)]:
         norms = row_norms(rows)
         used = norms > 1e-5 * max(norms.max(), np.abs(term.B).max() * (rows is R))
         assert used.any() or rows is R
-        gradient = price * power * norms[used, None] ** (power - 2) * rows[used]
+        gradient = cost * power * norms[used, None] ** (power - 2) * rows[used]
         assert (row_norms(multipliers[used] - gradient) <= 2 * tol * row_norms(gradient)).all()
         if power == 1:
-            assert row_norms(multipliers[~used]).max(initial=0.0) <= price * (1 + 1e-3)
+            assert row_norms(multipliers[~used]).max(initial=0.0) <= cost * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("shape", [(30, 80, 3), (80, 30, 3)], ids=["wide", "tall"])

@@ -14,6 +14,14 @@ For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, wh
 a stationary point that is no minimum such steps would crawl: there each direction is gone along by the size of its
 curvature, whatever its sign.
 Where groups differ in p, each has its own r.
+
+At p = 1 weights may be zero, d >= 0 is the only constraint, and the quadratic model of phi,
+
+    1/2 sum (1 - g^2) (d+ - d) + 1/2 (d+ - d)' M (d+ - d),     d+ >= 0,
+
+holds for groups of weight zero too: those that violate the dual constraint g <= 1 are taken in together with a step for
+those there are (``BoundedNewton``). M belongs to the samples that are on the margin now, and says the less about others
+the further away the solution is: the damping is proportional to the largest violation.
 """
 
 from __future__ import annotations
@@ -37,6 +45,11 @@ RELAX, TIGHTEN = 0.5, 4.0  # damping is multiplied by these after a success and 
 # g^2 / e is 1 at a solution.
 NEAR, FAR = 0.2, 4.0  # no further than the former from 1 for all groups: near a stationary point; above the latter: far
 SHRINK = 0.01  # a weight shrinks at most to this part in one step; rows leave by the rules of the working set
+# Of the bounded step, in units of the largest g^2 - 1.
+BOUNDED_DAMPING, LEAST_BOUNDED_DAMPING = 0.07, 1e-6
+CAUTIOUS, CONFIDENT = 4.0, 0.5  # it is multiplied by these after a failure and, back to where it was, a success
+EXCHANGES = 3  # so often at most the groups that the model takes below their bound are put there
+TINY = 1e-12  # of the largest: a weight that is as good as none
 
 
 class Newton:
@@ -96,6 +109,59 @@ class Newton:
         ridge = self.damping + np.maximum(penalty, 0.0)
         operator = LinearOperator((len(rhs), len(rhs)), matvec=lambda z: product(z) + ridge * z, dtype=rhs.dtype)
         return cg(operator, rhs, rtol=CG_TOL, maxiter=CG_STEPS)[0]
+
+
+class BoundedNewton:
+    """The step for some groups of p = 1, in the light of what became of the steps before."""
+
+    def __init__(self) -> None:
+        self.caution = 1.0
+
+    def learn(self, accepted: bool) -> None:
+        self.caution = max(1.0, CONFIDENT * self.caution) if accepted else CAUTIOUS * self.caution
+
+    def propose(self, problem: Problem, point: Point, groups: Ints) -> Floats | None:
+        """New weights of ``groups``, the others being left as they are; None if rounding spoils the model."""
+        rows, X, G = problem.rows_of(groups), point.X, point.G
+        if not np.array_equal(rows, point.rows):
+            X = problem.X.take(rows)
+            G = X.tdot(point.B)
+        M = curvature_matrix(problem, point, X, rows, G, groups)
+        d, gain = point.weights[groups], (problem.norms(G, rows)[groups] ** 2 - 1) / 2
+        size = np.sqrt(_sizes(d, gain, M.diagonal(), float(point.weights.max())))
+        damping = self._damping(d, gain) if M.any() else MOST_DAMPING
+        M *= np.outer(size, size)
+        M.flat[:: len(M) + 1] += damping
+        least = SHRINK * d / size
+        try:
+            return size * (least + _non_negative(M, size * gain + M @ (d / size - least)))
+        except np.linalg.LinAlgError:
+            return None
+
+    def _damping(self, d: Floats, gain: Floats) -> float:
+        if self.caution == 1 and not d.any():  # all of them return: the others, left as they are, restrain them enough
+            return LEAST_BOUNDED_DAMPING
+        return min(self.caution * max(BOUNDED_DAMPING * 2 * float(gain.max()), LEAST_BOUNDED_DAMPING), MOST_DAMPING)
+
+
+def _sizes(d: Floats, gain: Floats, curvature: Floats, largest: float) -> Floats:
+    """The weight of each group or, if that is larger, the one that the model sees for it alone, up to the largest."""
+    rise = np.maximum(gain, 0.0)
+    alone = rise / np.maximum(curvature, rise / largest + np.finfo(np.float64).tiny)
+    return np.maximum(np.maximum(d, alone), TINY * largest)
+
+
+def _non_negative(M: Floats, target: Floats) -> Floats:
+    """About the minimum of 1/2 v'Mv - target'v over v >= 0."""
+    positive = np.ones(len(M), dtype=bool)
+    for _ in range(EXCHANGES):
+        factor = factorise(M, 0.0, positive)
+        v = np.zeros(len(M))
+        v[factor.index] = factor.solve(target[factor.index])
+        if v.min() >= 0:
+            break
+        positive &= v > 0
+    return np.maximum(v, 0.0)
 
 
 def curvature_matrix(problem: Problem, point: Point, X: Design, rows: Ints, G: Floats, groups: Ints) -> Floats:

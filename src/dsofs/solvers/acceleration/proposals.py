@@ -12,8 +12,7 @@ import numpy as np
 
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.solvers.acceleration.bounded import BoundedNewton
-from dsofs.solvers.acceleration.newton import DIRECT, Newton
+from dsofs.solvers.acceleration.newton import DIRECT, BoundedNewton, Newton
 from dsofs.solvers.loop.point import Point
 
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few

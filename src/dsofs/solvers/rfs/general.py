@@ -59,10 +59,10 @@ def minimise_terms(
     Several A are stacked, as dense arrays.
     """
     _check(terms, lam, p)
-    # Measured by the largest entry of B, so that units of B do not matter to the loop.
+    # Measured by the largest entry of B, so that units of B do not matter to the loop; the objective by ``value_unit``.
     unit = max(float(np.abs(term.B).max()) for term in terms) or 1.0
-    price = lam * p * unit**p
-    scales = [(term.c * term.p * unit**term.p / price) ** (1 / term.p) for term in terms]
+    value_unit = lam * p * unit**p
+    scales = [(term.c * term.p * unit**term.p / value_unit) ** (1 / term.p) for term in terms]
     if not all(1 / LARGEST_UNIT < s < LARGEST_UNIT for s in scales):
         raise ValueError(f"lam = {lam:g} is out of range for these powers: it enters as lam^(-1/p).")
     A = _stack(terms)
@@ -75,7 +75,7 @@ def minimise_terms(
     assert solution is not None, "residuals take up whatever Z does not"
     if solution.status is Status.STALLED:
         solution = with_best_multipliers(problem, solution, tol)
-    solution = _without_residuals(solution, A.n_columns, unit, price)
+    solution = _without_residuals(solution, A.n_columns, unit, value_unit)
     if verbose:
         print(solution.history)
     return solution
@@ -85,9 +85,9 @@ def _check(terms: Sequence[Term], lam: float, p: float) -> None:
     for power in (p, *(term.p for term in terms)):
         if not 0 < power <= 2:
             raise ValueError(f"minimise_terms needs powers in (0, 2]. Got {power!r} instead.")
-    for price in (lam, *(term.c for term in terms)):
-        if not 0 < price < np.inf:
-            raise ValueError(f"minimise_terms needs a positive lam and positive c. Got {price!r} instead.")
+    for cost in (lam, *(term.c for term in terms)):
+        if not 0 < cost < np.inf:
+            raise ValueError(f"minimise_terms needs a positive lam and positive c. Got {cost!r} instead.")
 
 
 def _stack(terms: Sequence[Term]) -> Design:
@@ -114,13 +114,13 @@ def _problem(A: Design, terms: Sequence[Term], scales: list[float], unit: float,
     return Problem(WithResiduals(A, 1 / _by_row(scales, terms)), Y, powers, "equality", terms=sizes)
 
 
-def _without_residuals(solution: Solution, n_rows: int, unit: float, price: float) -> Solution:
+def _without_residuals(solution: Solution, n_rows: int, unit: float, value_unit: float) -> Solution:
     """The rows of Z alone, in the units of B, and the objective as it was asked for."""
     history = solution.history
     return replace(
         solution,
         W=unit * solution.W[:n_rows],
-        B=price / unit * solution.B,
-        objective=price * solution.objective,
-        history=replace(history, objective=[price * value for value in history.objective]),
+        B=value_unit / unit * solution.B,
+        objective=value_unit * solution.objective,
+        history=replace(history, objective=[value_unit * value for value in history.objective]),
     )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dsofs.solvers import solve
-from dsofs.solvers.acceleration.bounded import BoundedNewton
-from dsofs.solvers.acceleration.newton import curvature_matrix
+from dsofs.solvers.acceleration.newton import BoundedNewton, curvature_matrix
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from tests.problems import random_problem
@@ -66,7 +65,7 @@ def test_a_failure_makes_it_cautious_and_successes_bold_again():
 
 
 def test_without_curvature_weights_grow_where_they_should():
-    """All multipliers are at their ceiling: phi is linear."""
+    """All multipliers are at their upper bound: phi is linear."""
     problem = random_problem(0, 20, 60, 3, p=1.0, C=np.full((20, 3), 0.3), loss="hinge")
     point = point_at(problem, np.full(61, 1e-4))
     g = problem.norms(point.G)
