@@ -12,9 +12,8 @@ from benchmarks.data import synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs.design import Block, row_norms
 from dsofs.experiments.results import Row
-from dsofs.problem import Problem
+from dsofs.problem import Penalty, Problem
 from dsofs.solvers import solve
-from dsofs.solvers.loop.point import plain_weights
 
 STUDY = "fewest_rows"
 POWERS = (1.0, 0.7, 0.5, 0.3, 0.1, 0.05)
@@ -45,7 +44,7 @@ def measure(seed: int) -> None:
             values = {"rows": int(np.count_nonzero(row_norms(solution.W))), "fewest": fewest}
             record(STUDY, Row(f"random {seed}", method, seed, {"p": p}, values=values))
         following = POWERS[POWERS.index(p) + 1 :]
-        weights = plain_weights(row_norms(along.W), following[0]) if following else None
+        weights = Penalty(following[0]).weights(row_norms(along.W)) if following else None
 
 
 def fewest_rows(X: np.ndarray, Y: np.ndarray) -> int:

@@ -11,9 +11,8 @@ from benchmarks.data import available, load, synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs.design import Block, row_norms
 from dsofs.experiments.results import Row
-from dsofs.problem import Problem
+from dsofs.problem import Penalty, Problem
 from dsofs.solvers import solve
-from dsofs.solvers.loop.point import plain_weights
 
 STUDY = "solvers"
 POWERS = (1.0, 0.5, 0.1)
@@ -44,7 +43,7 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, p: float) -> None:
     problem = Problem(Block(np.column_stack([X, np.ones(len(X))])), Y, p)
     alternating = None
     for method in ("joint", "alternating", "joint from alternating"):
-        weights = None if alternating is None else plain_weights(row_norms(alternating.W), p)
+        weights = None if alternating is None else Penalty(p).weights(row_norms(alternating.W))
         clock = time.perf_counter()
         solution = solve(problem, method.split()[0], weights=weights, max_iter=1000)
         seconds = time.perf_counter() - clock

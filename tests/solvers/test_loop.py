@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dsofs.design import row_norms
-from dsofs.problem import Status
+from dsofs.problem import Penalty, Status
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
-from dsofs.solvers.loop.point import penalty, plain_weights
 from dsofs.solvers.loop.reweight import reweight
 from tests.problems import random_problem
 from tests.reference.oracles import fewest_rows
@@ -41,7 +40,7 @@ def test_lemma_2(seed, p, constraint):
     step = MarginStep if constraint == "margin" else EqualityStep
     step = step(problem)
     start = step(rng.uniform(0.1, 10, problem.n_groups), None)
-    following = step(plain_weights(start.norms, p), start)
+    following = step(Penalty(p).weights(start.norms), start)
     assert following.objective <= start.objective * (1 + 1e-10)
 
 
@@ -155,7 +154,7 @@ def test_max_iter_is_a_status_and_not_a_crash(solver):
 def test_joint_started_from_the_alternation_is_no_higher(seed, p):
     problem = random_problem(seed, 30, 80, 3, p=p)
     alternating = solve(problem, "alternating")
-    joint = solve(problem, weights=plain_weights(row_norms(alternating.W), p))
+    joint = solve(problem, weights=Penalty(p).weights(row_norms(alternating.W)))
     assert joint.objective <= alternating.objective * (1 + 1e-9)
     if p == 1:
         assert solve(problem).objective <= alternating.objective * (1 + 1e-3)
@@ -164,8 +163,8 @@ def test_joint_started_from_the_alternation_is_no_higher(seed, p):
 @pytest.mark.parametrize("p", [1.0, 0.5])
 def test_an_objective_is_not_a_number_if_a_norm_is_not(p):
     problem = random_problem(0, p=p)
-    assert penalty(problem, np.array([0.0, 4.0, 1.0])) == pytest.approx((4**p + 1) / p)
-    assert np.isnan(penalty(problem, np.array([0.0, 4.0, np.nan])))
+    assert problem.penalty.value(np.array([0.0, 4.0, 1.0])) == pytest.approx((4**p + 1) / p)
+    assert np.isnan(problem.penalty.value(np.array([0.0, 4.0, np.nan])))
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(81) // 2], ids=["rows", "groups"])
@@ -173,7 +172,7 @@ def test_below_p_1_leaving_out_rows_of_zeros_changes_nothing(groups):
     neighbour = random_problem(0, 30, 80, 3, p=1.0, groups=groups)
     solved = solve(neighbour)
     problem = replace(neighbour, p=0.7)
-    weights = plain_weights(problem.norms(solved.W), 0.7)
+    weights = Penalty(0.7).weights(problem.norms(solved.W))
     assert 0 < np.count_nonzero(weights) < problem.n_groups
     start = {"weights": weights, "survival": solved.survival}
     without = solve(problem, **start)

@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 
 from dsofs import DSOSelector
 from dsofs.design import Block
-from dsofs.problem import Status
+from dsofs.problem import Hinge, Squared, SquaredHinge, Status
 from dsofs.solvers import solve
-from dsofs.solvers.inner.features import FeatureSpace, Loss, SquareLoss
+from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.inner.margin import GramSpace, MarginStep
 from tests.problems import random_data, random_problem, separable_problem
 
@@ -24,7 +24,7 @@ def noisy_problem(seed, m=150, n=20, c=3, **options):
     return problem.with_C(np.full(problem.Y.shape, 0.3))
 
 
-@pytest.mark.parametrize("kind", [Loss, SquareLoss])
+@pytest.mark.parametrize("kind", [SquaredHinge, Squared])
 @pytest.mark.parametrize("seed", range(5))
 def test_newton_in_feature_space_finds_the_minimum(kind, seed):
     rng = np.random.default_rng(seed)
@@ -34,7 +34,7 @@ def test_newton_in_feature_space_finds_the_minimum(kind, seed):
 
     def objective(w):
         violation = 1 - y * (X @ w)
-        violation = np.maximum(violation, 0) if kind is Loss else violation
+        violation = np.maximum(violation, 0) if kind is SquaredHinge else violation
         return 0.5 * np.sum(w**2 / d) + 0.5 * np.sum(violation**2 / slack)
 
     best = minimize(objective, np.zeros(6), method="BFGS", options={"gtol": 1e-9})
@@ -49,7 +49,7 @@ def test_hinge_multipliers_are_optimal(seed):
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(120, 8)), rng.choice([-1.0, 1.0], (120, 2))
     d, C = rng.uniform(0.1, 3, 8), rng.uniform(0.1, 2, (120, 2))
-    inner = GramSpace(Y, upper=C).solve(np.arange(8), Block(X), d, None)
+    inner = GramSpace(Y, Hinge(C)).solve(np.arange(8), Block(X), d, None)
     A, margins = Y * inner.B, Y * (X @ inner.W)
     assert A.min() >= 0
     assert (C >= A).all()

@@ -14,7 +14,7 @@ from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from dsofs.solvers.linear_programs.interior import solve_interior, suits_interior
-from dsofs.solvers.loop.point import Step, penalty, plain_weights
+from dsofs.solvers.loop.point import Step
 from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.separability import even_weights, find_conflicts
 from dsofs.solvers.slack import default_C, solve_with_features
@@ -84,6 +84,6 @@ def _solve_from_convex(problem: Problem, run: Callable[..., Solution | None]) ->
     if convex is None:
         return None
     norms = problem.norms(convex.W)
-    solution = run(problem, weights=plain_weights(norms, problem.p))
-    objective = penalty(problem, norms) * problem.unit
+    solution = run(problem, weights=problem.penalty.weights(norms))
+    objective = problem.penalty.value(norms) * problem.unit
     return solution or replace(convex, status=Status.STALLED, objective=objective, certificate=np.inf)

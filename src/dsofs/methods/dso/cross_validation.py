@@ -34,9 +34,8 @@ from dsofs.methods.dso.parameters import AUTO, DSO_RULES, check_call, dso_confli
 from dsofs.methods.dso.search_results import SearchResults, Setting, parameters
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
-from dsofs.problem import Solution, Status, Survival
+from dsofs.problem import Penalty, Solution, Status, Survival
 from dsofs.ranking import first_ranked
-from dsofs.solvers.loop.point import plain_weights
 from dsofs.validation import all_or_nothing, is_dispatched
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
@@ -277,7 +276,7 @@ def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival |
     """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
     if point is None or point.p > 1 or point.solution.status is Status.ZERO:
         return None, None
-    return plain_weights(point.norms, p), point.solution.survival
+    return Penalty(p).weights(point.norms), point.solution.survival
 
 
 def _splitter(cv: Any, codes: Ints) -> Any:

@@ -19,7 +19,7 @@ from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.ranking import descending
 from dsofs.solvers.acceleration.newton import DIRECT, curvature_matrix
-from dsofs.solvers.loop.point import Point, Step, plain_weights
+from dsofs.solvers.loop.point import Point, Step
 
 WORTHWHILE = 1e-6  # relative descent; less is no other optimum, or rounding
 MAX_FAILURES = 3  # in a row, of the most promising removals: the others will not pay either
@@ -32,7 +32,7 @@ def without_superfluous_rows(problem: Problem, step: Step, point: Point) -> Poin
         return None
     best, failures = point, 0
     for group in _candidates(problem, point):
-        weights = plain_weights(best.norms, problem.p)
+        weights = problem.penalty.weights(best.norms)
         weights[group] = 0.0
         candidate = step(weights, best) if weights.any() else None
         if candidate is not None and candidate.objective < (1 - WORTHWHILE) * best.objective:

@@ -14,8 +14,8 @@ from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, factorise
 from dsofs.design.norms import GroupSums
 from dsofs.design.types import Floats, Ints
-from dsofs.problem import Problem
-from dsofs.solvers.inner.features import FeatureSpace, Loss, SquareLoss
+from dsofs.problem import Problem, Squared
+from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, active_columns
 from dsofs.solvers.qp.pivoting import PROXIMAL
 
@@ -40,8 +40,7 @@ class EqualityStep:
 def _solver(problem: Problem) -> InnerSolver:
     tall = problem.X.n_samples > problem.X.n_columns
     if problem.slack is not None and tall and (problem.slack > 0).all():
-        losses: list[Loss] = [SquareLoss(slack) for slack in problem.slack.T]
-        return FeatureSpace(problem.X, problem.Y, losses)
+        return FeatureSpace(problem.X, problem.Y, [Squared(slack) for slack in problem.slack.T])
     return GramEqualities(problem.Y, problem.slack)
 
 
@@ -61,7 +60,7 @@ class GramEqualities:
         if B is None:
             return None
         G = X.tdot(B)
-        cost = 0.0 if self.slack is None else 0.5 * float(np.sum(self.slack * B**2))
+        cost = 0.0 if self.slack is None else Squared(self.slack).cost(B)
         curvature: Curvature = (
             SampleCurvature(X, factors) if self.slack is not None else SharedCurvature(X, factors[0].solve)
         )

@@ -9,7 +9,7 @@ away. A step costs a product X W or two, so it is linear in the number of sample
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from dsofs.design.interface import Design, chunk_samples, cuts, normal_matrix
 from dsofs.design.linalg import Factor, factorise, principal
 from dsofs.design.norms import GroupSums
 from dsofs.design.types import Bools, Floats, Ints
+from dsofs.problem import SquaredHinge
 from dsofs.solvers.loop.point import Inner
 
 MAX_NEWTON = 50  # it ends after two to thirty, as soon as no sample changes sides
@@ -26,32 +27,6 @@ MAX_NEWTON = 50  # it ends after two to thirty, as soon as no sample changes sid
 SOFTENED = (1e6, 1e4, 1e2, 1.0)
 STILL = 1e-13  # relative descent that is rounding
 LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
-
-
-class Loss:
-    """Squared hinge with the slack s of each sample:  a(t) = max(0, (1 - t) / s),  at the cost  1/2 sum s a^2."""
-
-    def __init__(self, slack: Floats) -> None:
-        self.slack = slack
-
-    def multipliers(self, t: Floats) -> Floats:
-        return np.maximum((1 - t) / self.slack, 0.0)
-
-    def free(self, t: Floats) -> Bools:
-        return t < 1
-
-    def cost(self, t: Floats) -> float:
-        return 0.5 * float(np.sum(self.slack * self.multipliers(t) ** 2))
-
-
-class SquareLoss(Loss):
-    """Equalities with slack: every sample is always free,  a(t) = (1 - t) / s."""
-
-    def multipliers(self, t: Floats) -> Floats:
-        return (1 - t) / self.slack
-
-    def free(self, t: Floats) -> Bools:
-        return np.ones(len(t), dtype=bool)
 
 
 class Normal:
@@ -101,7 +76,7 @@ class Normal:
 class FeatureSpace:
     """Some columns of Y, each with its loss."""
 
-    def __init__(self, X: Design, Y: Floats, losses: list[Loss], first_newton: int = MAX_NEWTON) -> None:
+    def __init__(self, X: Design, Y: Floats, losses: Sequence[SquaredHinge], first_newton: int = MAX_NEWTON) -> None:
         """The first solve takes at most ``first_newton`` steps: where others follow it need not be exact."""
         self.Y, self.losses, self.max_newton = Y, losses, first_newton
         self.settled = False  # of the last solve: whether no sample changed sides in the end
@@ -121,7 +96,7 @@ class FeatureSpace:
         A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
         # X'B without another pass over X.
         G = np.stack([n.h[rows] - principal(n.H, rows) @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
-        cost = sum(loss.cost(t) for loss, t in zip(self.losses, T.T, strict=True))
+        cost = sum(loss.cost(a) for loss, a in zip(self.losses, A.T, strict=True))
         return Inner(W, self.Y * A, G, cost, FeatureCurvature(self.normals, factors, rows, d))
 
     def _minimise(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
@@ -171,7 +146,7 @@ class FeatureSpace:
             normal.multiply_slack(factor)
 
 
-def _length(loss: Loss, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
+def _length(loss: SquaredHinge, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
     """The best step from w towards Newton's point, at most 1; 0 if there is nothing left to gain."""
     move, change = target - w, reached - t
     inertia, bend = float(w / d @ move), float(move / d @ move)

@@ -15,8 +15,8 @@ import numpy as np
 
 from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
-from dsofs.problem import Problem
-from dsofs.solvers.inner.features import FeatureSpace, Loss
+from dsofs.problem import Loss, Problem, SquaredHinge
+from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
 from dsofs.solvers.qp.pivoting import solve_qp
@@ -51,7 +51,7 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     X, Y, C = problem.X, problem.Y, problem.C
     tall = X.n_samples > max(X.n_columns, FEW_SAMPLES)
     if not tall or problem.upper is not None:
-        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.slack, problem.upper))]
+        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.misfit))]
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
     solvers: list[tuple[Ints, InnerSolver]] = []
@@ -59,7 +59,7 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
         solvers.append((hard, SupportVectors(X, Y[:, hard]) if many else GramSpace(Y[:, hard])))
     if len(soft):
         assert C is not None
-        losses = [Loss(1 / cost) for cost in C[:, soft].T]
+        losses = [SquaredHinge(1 / cost) for cost in C[:, soft].T]
         solvers.append((soft, FeatureSpace(X, Y[:, soft], losses, first_newton=FIRST_NEWTON)))
     return solvers
 
@@ -67,8 +67,10 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
 class GramSpace:
     """All columns of Y by one m x m matrix, which they share."""
 
-    def __init__(self, Y: Floats, slack: Floats | None = None, upper: Floats | None = None) -> None:
-        self.Y, self.slack, self.upper = Y, slack, upper
+    def __init__(self, Y: Floats, loss: Loss | None = None) -> None:
+        """``loss``: None for hard margins."""
+        self.Y, self.loss = Y, loss
+        self.slack, self.upper = (None, None) if loss is None else (loss.slack, loss.upper)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         try:
@@ -79,13 +81,10 @@ class GramSpace:
             return None
         B = solved.B
         G = X.tdot(B)
-        W, missing, cost = d[:, None] * G, np.minimum(solved.excess, 0.0), 0.0
-        if self.slack is not None:
-            cost = 0.5 * float(np.sum(self.slack * B**2))
-        elif self.upper is not None:
-            soft = np.isfinite(self.upper)
-            cost = -float(np.sum(self.upper[soft] * missing[soft]))
-            missing[soft] = 0.0
+        cost = 0.0 if self.loss is None else self.loss.cost(B, 1.0 + solved.excess)
         # Dividing a column by its smallest margin makes it feasible to the last digit.
+        W, missing = d[:, None] * G, np.minimum(solved.excess, 0.0)
+        if self.upper is not None:
+            missing[np.isfinite(self.upper)] = 0.0
         W /= 1.0 + missing.min(axis=0)
         return Inner(W, B, G, cost, None if solved.factors is None else SampleCurvature(X, solved.factors))

@@ -11,7 +11,8 @@ import numpy as np
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor
 from dsofs.design.types import Floats, Ints
-from dsofs.solvers.inner.features import FeatureSpace, Loss
+from dsofs.problem import SquaredHinge
+from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.loop.point import Inner, SampleCurvature
 from dsofs.solvers.qp.pivoting import solve_qp
 
@@ -28,7 +29,7 @@ class SupportVectors:
     def __init__(self, X: Design, Y: Floats, d: Floats | None = None) -> None:
         self.Y = Y
         d = np.ones(X.n_columns) if d is None else d
-        loss = Loss(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
+        loss = SquaredHinge(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
         features = FeatureSpace(X, Y, [loss] * Y.shape[1], first_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
         assert soft is not None, "with so much slack there is a solution, and floating point finds it"

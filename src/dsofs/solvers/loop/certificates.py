@@ -10,13 +10,11 @@ multiple of A is as good: the best one is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dsofs.design.types import Floats
-from dsofs.problem import SUPPORT, Problem
-from dsofs.solvers.loop.point import Point, plain_weights
+from dsofs.problem import SUPPORT, Conjugate, Problem
+from dsofs.solvers.loop.point import Point
 
 # All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
 # and after so many steps at the latest.
@@ -57,41 +55,15 @@ def lower_bound(problem: Problem, B: Floats, g: Floats) -> float:
     gain = float(np.sum(problem.Y * B))
     if gain <= 0:
         return 0.0
-    most = np.inf if problem.upper is None else _largest_multiple(problem.upper, B)
-    largest = float(g[problem.powers == 1].max(initial=0.0))
-    if largest > 0:
-        most = min(most, 1 / largest)
-    conjugates = [_Conjugate.of(g[problem.powers == p], p) for p in np.unique(problem.p) if p > 1]
-    if problem.slack is not None:
-        conjugates.append(_Conjugate.of(np.sqrt(problem.slack) * np.abs(B), 2.0))
+    conjugates, most = problem.penalty.conjugates(g), problem.penalty.largest_multiple(g)
+    if problem.misfit is not None:
+        conjugates += problem.misfit.conjugates(B)
+        most = min(most, problem.misfit.largest_multiple(B))
     t = _best_multiple(gain, [conjugate for conjugate in conjugates if np.isfinite(conjugate.log_sum)], most)
     return t * gain - sum(conjugate.at(t) for conjugate in conjugates)
 
 
-@dataclass(frozen=True)
-class _Conjugate:
-    """(1/q) sum (t g)^q as a function of t; in logarithms, as q may be in the thousands."""
-
-    q: float
-    log_sum: float  # of g^q
-
-    @classmethod
-    def of(cls, g: Floats, p: float) -> _Conjugate:
-        largest, q = float(g.max(initial=0.0)), p / (p - 1)
-        return cls(q, q * np.log(largest) + np.log(np.sum((g / largest) ** q)) if largest > 0 else -np.inf)
-
-    def at(self, t: float) -> float:
-        return float(np.exp(self.log_sum + self.q * np.log(t))) / self.q
-
-    def slope(self, t: float) -> float:
-        return float(np.exp(self.log_sum + (self.q - 1) * np.log(t)))
-
-    def multiple(self, gain: float) -> float:
-        """Where the slope is ``gain``."""
-        return float(np.exp((np.log(gain) - self.log_sum) / (self.q - 1)))
-
-
-def _best_multiple(gain: float, conjugates: list[_Conjugate], most: float) -> float:
+def _best_multiple(gain: float, conjugates: list[Conjugate], most: float) -> float:
     """The t <= most of largest  t gain - sum of conjugates;  with one of them it is known, with several it is less."""
     high = min([most, *(conjugate.multiple(gain) for conjugate in conjugates)])
     if len(conjugates) < 2:
@@ -101,12 +73,6 @@ def _best_multiple(gain: float, conjugates: list[_Conjugate], most: float) -> fl
         middle = (low + high) / 2
         low, high = (middle, high) if sum(conjugate.slope(middle) for conjugate in conjugates) < gain else (low, middle)
     return high
-
-
-def _largest_multiple(upper: Floats, B: Floats) -> float:
-    """The largest t for which no multiplier of t B is above its upper bound."""
-    used = B != 0
-    return float(np.min(upper[used] / np.abs(B[used]), initial=np.inf))
 
 
 def relative_gap(objective: float, bound: float) -> float:
@@ -121,7 +87,7 @@ def stationarity(problem: Problem, point: Point) -> float:
 
     Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
     """
-    scale = problem.expand(plain_weights(point.norms, problem.p))[point.rows]
+    scale = problem.expand(problem.penalty.weights(point.norms))[point.rows]
     residual = scale[:, None] * point.G
     residual -= point.W
     violation = problem.norms(residual, point.rows)

@@ -13,7 +13,7 @@ from dsofs.design.interface import Design, cuts
 from dsofs.design.linalg import Factor
 from dsofs.design.norms import GroupSums, row_norms
 from dsofs.design.residuals import WithResiduals
-from dsofs.design.types import Bools, Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
 
@@ -112,7 +112,7 @@ class Point:
             order = np.argsort(np.concatenate([columns for columns, _ in parts]))
             W, B, G = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in ("W", "B", "G"))
         norms = problem.norms(W, rows)
-        objective = penalty(problem, norms) + sum(inner.cost for _, inner in parts)
+        objective = problem.penalty.value(norms) + sum(inner.cost for _, inner in parts)
         curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
         return cls(weights, rows, X, W, B, G, norms, objective, curvature if len(curvature) == len(parts) else None)
 
@@ -136,33 +136,11 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
     return rows, problem.X.take(rows)
 
 
-def penalty(problem: Problem, norms: Floats) -> float:
-    """(1/p) sum_g ||W_g||^p."""
-    present = norms != 0  # NaN comes through
-    p = _at(present, problem.p)
-    return float(np.sum(norms[present] ** p / p))
-
-
 def objective_at_zero(problem: Problem) -> float:
     """The objective of W = 0: what it costs that no sample is on its margin; infinite where margins are hard."""
     if problem.terms is not None:  # residuals are rows too, and take up all of Y
         assert isinstance(problem.X, WithResiduals)
         norms = np.zeros(problem.n_groups)
         norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
-        return penalty(problem, norms)
-    if problem.C is None:
-        return np.inf
-    return float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))
-
-
-def plain_weights(norms: Floats, p: float | Floats) -> Floats:
-    """d = ||w||^(2-p): equality in the loop's bound, so the inner step cannot raise the objective."""
-    weights = np.zeros_like(norms)
-    present = (norms > 0) | (p == 2)  # at p = 2 a row of zeros weighs 1 like all others
-    weights[present] = norms[present] ** (2 - _at(present, p))
-    return weights
-
-
-def _at(present: Bools, p: float | Floats) -> float | Floats:
-    """The powers of these groups alone: powers take long to compute, and most norms are zero."""
-    return p[present] if isinstance(p, np.ndarray) else p
+        return problem.penalty.value(norms)
+    return np.inf if problem.C is None else float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))

@@ -17,7 +17,7 @@ from dsofs.problem import History, Problem, Solution, Status, Survival
 from dsofs.solvers.acceleration.proposals import Proposals
 from dsofs.solvers.acceleration.removal import without_superfluous_rows
 from dsofs.solvers.loop.certificates import Certifier, relative_gap
-from dsofs.solvers.loop.point import Point, Step, objective_at_zero, plain_weights
+from dsofs.solvers.loop.point import Point, Step, objective_at_zero
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
 NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
@@ -62,7 +62,7 @@ def reweight(
 def _next_point(
     problem: Problem, step: Step, point: Point, proposals: Proposals | None, dual_norms: Floats | None
 ) -> Point | None:
-    plain = plain_weights(point.norms, problem.p)
+    plain = problem.penalty.weights(point.norms)
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
     point.release()
     if proposals is not None and proposal is not None:

@@ -21,7 +21,7 @@ from dsofs.design.linalg import factorise
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.joint import STEPS
-from dsofs.solvers.loop.point import Point, penalty, plain_weights
+from dsofs.solvers.loop.point import Point
 from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.qp.pivoting import solve_qp
 
@@ -74,7 +74,7 @@ class AlternatingStep:
         H = self.N - self.M @ U
         if problem.constraint == "margin":
             V = self._assemble(H + self.L @ self.E, U)
-            self.E = self._update_E(problem, problem.expand(plain_weights(problem.norms(V), problem.p)), H)
+            self.E = self._update_E(problem, problem.expand(problem.penalty.weights(problem.norms(V))), H)
         W = self._assemble(H + self.L @ self.E, U)
         return self._certified(weights, W, previous)
 
@@ -106,9 +106,9 @@ class AlternatingStep:
     def _certified(self, weights: Floats, W: Floats, previous: Point | None) -> Point:
         """W with the multipliers of a joint step from it, which say how far it is from optimal."""
         problem, rows, norms = self.problem, np.arange(len(W)), self.problem.norms(W)
-        judged = self.judge(plain_weights(norms, problem.p), previous)
+        judged = self.judge(problem.penalty.weights(norms), previous)
         B = np.zeros_like(problem.Y) if judged is None else judged.B
-        return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, penalty(problem, norms))
+        return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, problem.penalty.value(norms))
 
     def _assemble(self, top: Floats, U: Floats) -> Floats:
         W = np.empty((len(self.first) + len(self.last), U.shape[1]))

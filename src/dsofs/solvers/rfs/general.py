@@ -30,7 +30,6 @@ from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status, Terms
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.linear_programs.multipliers import with_best_multipliers
-from dsofs.solvers.loop.point import plain_weights
 from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.rfs.residuals import ResidualSpace
 
@@ -71,7 +70,7 @@ def minimise_terms(
     sizes = np.concatenate([np.ones(A.n_columns), _by_row(scales, terms)])
     step = EqualityStep(problem, ResidualSpace(problem.Y))
     with single_threaded():
-        solution = reweight(problem, step, tol=tol, max_iter=max_iter, weights=plain_weights(sizes, problem.p))
+        solution = reweight(problem, step, tol=tol, max_iter=max_iter, weights=problem.penalty.weights(sizes))
     assert solution is not None, "residuals take up whatever Z does not"
     if solution.status is Status.STALLED:
         solution = with_best_multipliers(problem, solution, tol)
