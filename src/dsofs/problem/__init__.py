@@ -2,13 +2,11 @@
 
     minimise  penalty(W) + loss(slack)    subject to  Y o (X W) >= 1 - slack    or    X W = Y + slack
 
-``problem`` states it, ``penalties`` and ``losses`` hold the formulas of its terms, ``solution`` what comes back.
+``problem`` states it and its solution, ``objective`` holds the formulas of its terms.
 """
 
-from dsofs.problem.losses import Hinge, Loss, Squared, SquaredHinge
-from dsofs.problem.penalties import Conjugate, Penalty
-from dsofs.problem.problem import SUPPORT, Problem, Terms
-from dsofs.problem.solution import ALIVE, History, Solution, Status, Survival
+from dsofs.problem.objective import Conjugate, Hinge, Loss, Penalty, Squared, SquaredHinge
+from dsofs.problem.problem import ALIVE, SUPPORT, History, Problem, Solution, Status, Survival, Terms
 
 __all__ = [
     "ALIVE",

@@ -17,11 +17,10 @@ Which solver when, and why:
 How they call each other:
 
     solve -> joint -> linear_programs.interior                                 where it applies
-                   -> loop.reweight -> acceleration.proposals (newton)         better weights than plain reweighting
+                   -> loop.reweight -> acceleration.proposals -> newton        better weights, and rows that can go
                                     -> inner.margin | inner.equality           the inner step
                                          -> qp.pivoting                        0 <= a <= C
-                                    -> loop.certificates                       is it enough?
-                                    -> acceleration.removal                    below p = 1: rows that are not worth it
+                                    -> problem.lower_bound                     is it enough?
                    -> separability -> slack                                    which classes overlap; what slack costs
 
 ``loop.point`` holds what these hand to each other; what is solved is described in ``dsofs.problem``.

@@ -12,8 +12,8 @@ import numpy as np
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.inner.equality import EqualityStep
-from dsofs.solvers.inner.margin import MarginStep
-from dsofs.solvers.linear_programs.interior import solve_interior, suits_interior
+from dsofs.solvers.inner.margin import FEW_SAMPLES, MarginStep
+from dsofs.solvers.linear_programs.interior import solve_interior
 from dsofs.solvers.loop.point import Step
 from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.separability import even_weights, find_conflicts
@@ -57,6 +57,17 @@ def _run(
     W[problem.rows_of(groups)] = part.W
     survival = survival or Survival.start(problem.n_groups)
     return replace(part, W=W, survival=survival.with_part(groups, part.survival))
+
+
+def suits_interior(problem: Problem) -> bool:
+    """Whether this is a problem for ``solve_interior``."""
+    if problem.terms is not None or problem.groups is not None or problem.constraint != "margin":
+        return False
+    if problem.p != 1 or problem.Y.shape[1] > 1:
+        return False
+    if problem.C is None:  # more samples than this can hardly be separated, which the loop finds out sooner
+        return problem.X.n_samples <= max(2 * problem.X.n_columns, FEW_SAMPLES)
+    return problem.loss == "hinge" and bool(np.all((problem.C > 0) & np.isfinite(problem.C)))
 
 
 def _solve_relaxed(problem: Problem, run: Callable[..., Solution | None]) -> Solution:

@@ -10,7 +10,8 @@ from dsofs import DSOSelectorCV
 from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import joint, solve
-from dsofs.solvers.linear_programs.interior import MIN_WORKING_SET, solve_interior, suits_interior
+from dsofs.solvers.joint import suits_interior
+from dsofs.solvers.linear_programs.interior import MIN_WORKING_SET, solve_interior
 from tests.problems import random_data, random_problem
 
 KINDS = ("normal", "counts", "zeros and ones", "doubled columns", "columns of all sizes", "repeated samples")

@@ -25,7 +25,7 @@ from dsofs.design.linalg import factorise
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import History, Problem, Solution, Status, Survival
 from dsofs.solvers.inner.margin import FEW_SAMPLES
-from dsofs.solvers.loop.certificates import lower_bound, relative_gap
+from dsofs.solvers.loop.point import relative_gap
 
 MAX_STEPS = 100
 SHARP = 1e-8  # the gap at which the rows of the support stand out from the others
@@ -40,17 +40,6 @@ CENTRED = 0.1  # the least product u r then, as a part of the mean
 TO_THE_WALL = 0.99  # how far a step goes of the way to the nearest constraint
 ROUNDING = 1e-14  # of the largest entry: samples that are alike can make the matrix singular
 ACCURATE, REFINEMENTS = 1e-6, 10  # relative residual of a solve through the features, and steps to get there
-
-
-def suits_interior(problem: Problem) -> bool:
-    """Whether this is a problem for ``solve_interior``."""
-    if problem.terms is not None or problem.groups is not None or problem.constraint != "margin":
-        return False
-    if problem.p != 1 or problem.Y.shape[1] > 1:
-        return False
-    if problem.C is None:  # more samples than this can hardly be separated, which the loop finds out sooner
-        return problem.X.n_samples <= max(2 * problem.X.n_columns, FEW_SAMPLES)
-    return problem.loss == "hinge" and bool(np.all((problem.C > 0) & np.isfinite(problem.C)))
 
 
 def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution | None:
@@ -121,7 +110,7 @@ class _AllFeatures:
 
     def _look(self, B: Floats) -> None:
         self.dual_norms = np.abs(self.problem.X.tdot(B)[:, 0])
-        bound = lower_bound(self.problem, B, self.dual_norms)
+        bound = self.problem.lower_bound(B, self.dual_norms)
         if bound > self.bound:
             self.bound, self.B = bound, B
 

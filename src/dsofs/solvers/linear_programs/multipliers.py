@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status
-from dsofs.solvers.loop.certificates import lower_bound, relative_gap
+from dsofs.solvers.loop.point import relative_gap
 
 MOST_SAMPLES = 2000  # beyond, the program takes longer than the fit
 FIRST, JOINING = 3, 1  # features per sample at the beginning, and so many join at a time
@@ -35,7 +35,7 @@ def with_best_multipliers(problem: Problem, solution: Solution, tol: float) -> S
     B = _dual_optimum(problem.X, problem.Y, solution.B)
     if B is None:
         return solution
-    gap = relative_gap(solution.objective, lower_bound(problem, B, problem.dual_norms(B)))
+    gap = relative_gap(solution.objective, problem.lower_bound(B, problem.dual_norms(B)))
     if gap >= solution.certificate:
         return solution
     solution.history.gap[-1] = gap

@@ -144,3 +144,10 @@ def objective_at_zero(problem: Problem) -> float:
         norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
         return problem.penalty.value(norms)
     return np.inf if problem.C is None else float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """(objective - bound) / objective; infinite for an objective that is infinite or not a number."""
+    if not 0 <= objective < np.inf:
+        return np.inf
+    return max(0.0, (objective - bound) / objective) if objective > 0 else 0.0

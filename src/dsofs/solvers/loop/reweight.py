@@ -13,16 +13,17 @@ import time
 import numpy as np
 
 from dsofs.design.types import Floats
-from dsofs.problem import History, Problem, Solution, Status, Survival
-from dsofs.solvers.acceleration.proposals import Proposals
-from dsofs.solvers.acceleration.removal import without_superfluous_rows
-from dsofs.solvers.loop.certificates import Certifier, relative_gap
-from dsofs.solvers.loop.point import Point, Step, objective_at_zero
+from dsofs.problem import SUPPORT, History, Problem, Solution, Status, Survival
+from dsofs.solvers.acceleration.proposals import Proposals, without_superfluous_rows
+from dsofs.solvers.loop.point import Point, Step, objective_at_zero, relative_gap
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
 NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
 ROUNDING = 5e-11  # relative rise that rounding can cause
 REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less than this part over so many steps
+# All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
+# and after so many steps at the latest.
+RECHECK, RECHECK_STEPS = 0.8, 4
 
 
 def reweight(
@@ -115,3 +116,45 @@ def _solution(
     # Below p = 1 a row of zeros is a local optimum.
     certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
     return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival)
+
+
+class Certifier:
+    """The certificate of each point: the gap to the best bound so far for p >= 1, stationarity below."""
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.bound, self.last_full_gap, self.steps = -np.inf, np.inf, 0
+        self.B: Floats | None = None  # the multipliers of the best bound
+
+    def __call__(self, point: Point) -> tuple[float, Floats | None]:
+        """The certificate, and ||X_i'B|| of all groups if all were looked at."""
+        problem = self.problem
+        if not problem.convex:
+            return stationarity(problem, point), None
+        g = problem.norms(point.G, point.rows)
+        if len(point.rows) < problem.X.n_columns:
+            gap = relative_gap(point.objective, problem.lower_bound(point.B, g))
+            self.steps += 1
+            if gap > max(self.tol, RECHECK * self.last_full_gap) and self.steps < RECHECK_STEPS:
+                return relative_gap(point.objective, self.bound), None
+            g = problem.dual_norms(point.B)
+        self.steps = 0
+        bound = problem.lower_bound(point.B, g)
+        if bound > self.bound:
+            self.bound, self.B = bound, point.B
+        self.last_full_gap = relative_gap(point.objective, self.bound)
+        return self.last_full_gap, g
+
+
+def stationarity(problem: Problem, point: Point) -> float:
+    """p < 1: the largest relative violation of  X_i'B = ||w_i||^(p-2) w_i  over the support.
+
+    Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
+    """
+    scale = problem.expand(problem.penalty.weights(point.norms))[point.rows]
+    residual = scale[:, None] * point.G
+    residual -= point.W
+    violation = problem.norms(residual, point.rows)
+    support = problem.shares(point.norms) > SUPPORT
+    growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
+    return float(np.max(violation[support] / point.norms[support], initial=growing.max(initial=0.0)))

@@ -26,7 +26,7 @@ from dsofs.solvers.qp.box_interior import box_sides
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
 MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no further than this has settled
 KKT_TOL, SOLVED = 1e-10, 1e-6  # the residual aimed at, and the largest that counts as solved; in units of the margin
-MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that least squares are quicker
+MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that other methods are quicker
 PATIENCE = 3  # so many exchanges in a row without fewer infeasibilities: it is going round in circles
 ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 
@@ -123,7 +123,7 @@ class ProximalStep:
     def solve(self, b: Floats) -> tuple[Floats, Factor]:
         """The optimum, by pivoting from b, and the factor of the free samples.
 
-        All that are on the wrong side change at once while that helps; least squares, which always end, if not.
+        All that are on the wrong side change at once while that helps; other methods, which always end, if not.
         """
         a = self.y * b
         free, full = (a > 0, None) if self.upper is None else ((a > 0) & (a < self.upper), a >= self.upper)
@@ -144,7 +144,7 @@ class ProximalStep:
             if full is not None:  # from free to C if it is above zero, else to zero
                 full = np.where(wrong, free & (self.y * b > 0), full)
             free = free ^ wrong
-        return self._by_least_squares()
+        return self._without_pivoting()
 
     def _solve_free(self, factor: Factor, full: Bools | None) -> Floats:
         """(K + ridge) b = target on the free samples, b = y C on the full ones, b = 0 on the others."""
@@ -176,8 +176,8 @@ class ProximalStep:
         a = np.maximum(self.y * b, 0.0)
         return self.y * (a if self.upper is None else np.minimum(a, self.upper))
 
-    def _by_least_squares(self) -> tuple[Floats, Factor]:
-        """The same problem as non-negative least squares on the Cholesky factor; with upper bounds by their sides."""
+    def _without_pivoting(self) -> tuple[Floats, Factor]:
+        """By non-negative least squares on the Cholesky factor; with upper bounds by an interior-point method."""
         H = self.matrix.K + np.diag(np.broadcast_to(self.ridge, len(self.y)))
         if self.upper is not None:
             free, full = box_sides(H * np.outer(self.y, self.y), self.y * self.target, self.upper)
