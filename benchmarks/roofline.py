@@ -83,12 +83,12 @@ def _half_solve(factor: Any, right: np.ndarray) -> Work:
     return Work(0.5 * k**2 * r + 0.5 * k * r**2, DOUBLE * (k**2 + k * r + r**2), 1)
 
 
-def _forward(X: Any, Y: np.ndarray) -> Work:
+def _forward(X: Any, Y: np.ndarray, *_: Any) -> Work:
     m, n = X.n_samples, X.n_columns
     return Work(0.5 * m * n**2 + n**3 / 6 + n**2 * Y.shape[1], DOUBLE * (m * n + n**3 / 2), 1)
 
 
-def _moments(X: np.ndarray) -> Work:
+def _moments(X: np.ndarray, *_: Any) -> Work:
     return Work(0.0, DOUBLE * X.size, 1)
 
 
@@ -107,7 +107,7 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.design.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [
-        ("dsofs.design.interface", "Block.gram", _gram),
+        ("dsofs.design.block", "Block.gram", _gram),
         ("dsofs.design.backends.dense", "DenseDesign._gram", _gram),
         ("dsofs.solvers.inner.features", "normal_matrix", _normal_matrix),
     ],
@@ -123,13 +123,13 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.design.linalg", "Factor.half_solve", _half_solve),
     ],
     "products": [
-        ("dsofs.design.interface", "Block.dot", _product),
-        ("dsofs.design.interface", "Block.tdot", _product),
+        ("dsofs.design.block", "Block.dot", _product),
+        ("dsofs.design.block", "Block.tdot", _product),
         ("dsofs.design.backends.dense", "DenseDesign._dot", _product),
         ("dsofs.design.backends.dense", "DenseDesign._tdot", _product),
     ],
     "ranking": [
-        ("dsofs.methods.dso.selector", "rank_features", _uncounted),
+        ("dsofs.methods.dso.fit", "rank_features", _uncounted),
         ("dsofs.ranking", "unexplained", _forward),
     ],
 }
