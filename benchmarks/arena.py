@@ -70,7 +70,7 @@ def start(module: ModuleType, data: Path, limit: float) -> tuple[subprocess.Pope
     """The worker, and the seconds that it took to import what it needs and to prepare."""
     command = [str(environment(module.REQUIREMENTS)), str(WORKER), str(module.__file__), str(data)]
     worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    return worker, _answer(worker, limit)
+    return worker, answer_of(worker, limit)
 
 
 def environment(requirements: tuple[str, ...]) -> Path:
@@ -94,10 +94,10 @@ def fit(worker: subprocess.Popen[str], limit: float, *, enough: float) -> Answer
         worker.stdin.flush()
     except BrokenPipeError:
         return DEAD
-    return _answer(worker, limit)
+    return answer_of(worker, limit)
 
 
-def _answer(worker: subprocess.Popen[str], limit: float) -> Answer:
+def answer_of(worker: subprocess.Popen[str], limit: float) -> Answer:
     assert worker.stdout is not None
     answered, _, _ = select.select([worker.stdout], [], [], limit)
     if not answered:

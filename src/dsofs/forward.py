@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc
 
-from dsofs.design.interface import Design, chunk_samples, cuts
+from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
 
 COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
@@ -30,7 +30,7 @@ def unexplained(X: Design, Y: Floats, norms: Floats, groups: Ints | None = None)
     columns = _columns(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
     Y = Y - Y.mean(axis=0)
-    G, b = _covariances(X, Y)
+    G, b = X.covariances(Y)
     enough, total = COLLINEAR * G.diagonal(), float(np.vdot(Y, Y))
     parts, part, left = np.zeros(len(columns)), 1.0, len(Y) - 1
     waiting = np.ones(len(columns), dtype=bool)
@@ -54,17 +54,6 @@ def unexplained(X: Design, Y: Floats, norms: Floats, groups: Ints | None = None)
 def _columns(groups: Ints) -> list[Ints]:
     """The columns of each group."""
     return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
-
-
-def _covariances(X: Design, Y: Floats) -> tuple[Floats, Floats]:
-    m, n = X.n_samples, X.n_columns
-    mean = X.tdot(np.ones((m, 1)))[:, 0] / m
-    G, b = np.zeros((n, n)), np.zeros((n, Y.shape[1]))
-    for chunk in cuts(m, chunk_samples(n)):
-        Z = X.samples(np.arange(m)[chunk]).on_host() - mean
-        G += Z.T @ Z
-        b += Z.T @ Y[chunk]
-    return G, b
 
 
 def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints], firsts: Ints) -> tuple[Floats, Ints]:

@@ -42,7 +42,7 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
     d, W, B = rng.random(Z.shape[1]), rng.normal(size=(Z.shape[1], C)), rng.normal(size=(len(Z), C))
     d[3] = 0.0
     some = np.sort(rng.permutation(Z.shape[1])[:40])
-    few = rng.permutation(len(Z))[:11]
+    few = np.sort(rng.permutation(len(Z))[:11])
     everything = operations.compact()
     whole = slice(None)
     for view, use in [(operations, whole), (everything, whole), (everything.take(some), some)]:

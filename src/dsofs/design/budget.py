@@ -10,7 +10,6 @@ from pathlib import Path
 
 DOUBLE = 8
 MEBIBYTE = 2**20
-BLOCK_BYTES = 32 * MEBIBYTE
 LIMIT_SHARE = 8  # a block takes at most this part of a memory limit
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dsofs.design.budget import Budget
-from dsofs.design.budget import cuts as cuts
+from dsofs.design.budget import Budget, cuts
 from dsofs.design.linalg import SymmetricSum, row_norms
 from dsofs.design.threads import threads_for
 from dsofs.design.types import Floats, Ints
@@ -63,20 +62,22 @@ class Design(ABC):
         """||Z_i'B|| of every column, as a certificate needs it of all: in O(n) memory where Z is large."""
         return row_norms(self.tdot(B))
 
-    def normal_matrices(self, sets: Sequence[tuple[Ints, Floats]]) -> list[Floats]:
-        """H = sum_k v_k z_k z_k' for each set of samples k and their weights v."""
-        return [self._normal_matrix(index, weights) for index, weights in sets]
-
     def normal_matrix(self, weights: Floats) -> Floats:
         """H = sum_k v_k z_k z_k' over all samples."""
-        return self._normal_matrix(np.arange(self.n_samples), weights)
+        return self.normal_matrices([(np.arange(self.n_samples), weights)])[0]
 
-    def _normal_matrix(self, index: Ints, weights: Floats) -> Floats:
-        total = SymmetricSum()
-        with threads_for(len(index) * self.n_columns**2 // 2):
-            for part in cuts(len(index), self.budget.samples(self.n_columns)):
-                total.add((self.samples(index[part]).on_host() * np.sqrt(weights[part])[:, None]).T)
-            return total.of_size(self.n_columns)
+    def normal_matrices(self, sets: Sequence[tuple[Ints, Floats]]) -> list[Floats]:
+        """H = sum_k v_k z_k z_k' for each set of samples k, in increasing order, and their weights v."""
+        totals, every = [SymmetricSum() for _ in sets], np.unique(np.concatenate([index for index, _ in sets]))
+        with threads_for(sum(len(index) for index, _ in sets) * self.n_columns**2 // 2):
+            for part in cuts(len(every), self.budget.samples(self.n_columns)):
+                Z, taken = self.samples(every[part]).on_host(), every[part]
+                for total, (index, weights) in zip(totals, sets, strict=True):
+                    inside = slice(*np.searchsorted(index, [taken[0], taken[-1] + 1]))
+                    if inside.start < inside.stop:
+                        root = np.sqrt(weights[inside])[:, None]
+                        total.add((Z.take(np.searchsorted(taken, index[inside]), axis=0) * root).T)
+            return [total.of_size(self.n_columns) for total in totals]
 
     def covariances(self, Y: Floats) -> tuple[Floats, Floats]:
         """Z_c'Z_c and Z_c'Y of the centred columns Z_c."""
@@ -87,19 +88,3 @@ class Design(ABC):
             G += Z.T @ Z
             b += Z.T @ Y[part]
         return G, b
-
-
-def normal_matrix(X: Design, weights: Floats, samples: Ints) -> Floats:
-    return X.normal_matrices([(samples, weights[samples])])[0]
-
-
-def chunk_samples(n_columns: int) -> int:
-    return Budget().samples(n_columns)
-
-
-def __getattr__(name: str) -> type:
-    if name == "Block":
-        from dsofs.design.block import Block
-
-        return Block
-    raise AttributeError(name)

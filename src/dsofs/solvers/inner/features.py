@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from dsofs.design.interface import Design, chunk_samples, cuts, normal_matrix
+from dsofs.design.budget import cuts
+from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, factorise, principal
 from dsofs.design.norms import GroupSums
 from dsofs.design.types import Bools, Floats, Ints
@@ -37,7 +38,7 @@ class Normal:
         self.X, self.y, self.slack = X, y, slack
         self.free = np.ones(X.n_samples, dtype=bool)
         same = like is not None and np.array_equal(like.slack, slack)
-        self.H: Floats = like.H.copy() if like and same else normal_matrix(X, 1 / slack, np.arange(X.n_samples))
+        self.H: Floats = like.H.copy() if like and same else X.normal_matrix(1 / slack)
         self.h = X.tdot((y / slack)[:, None])[:, 0]
 
     def newton_point(self, rows: Ints, root: Floats) -> tuple[Floats, Factor]:
@@ -45,7 +46,7 @@ class Normal:
         try:
             factor = self._factor(rows, root)
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
-            self.H = normal_matrix(self.X, 1 / self.slack, np.flatnonzero(self.free))
+            self.H = self._sums(np.flatnonzero(self.free))[0]
             factor = self._factor(rows, root)
         return root * factor.solve(root * self.h[rows]), factor
 
@@ -61,16 +62,19 @@ class Normal:
         entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
         change = np.where(free, self.y, -self.y) / self.slack
         changed = (free != self.free).nonzero()[0]
-        for part in cuts(len(changed), chunk_samples(self.X.n_columns)):
+        for part in cuts(len(changed), self.X.budget.samples(self.X.n_columns)):
             index = changed[part]
             self.h += self.X.samples(index).tdot(change[index, None])[:, 0]
         if len(changed) > np.count_nonzero(free):  # cheaper anew
             self.H, entering, leaving = np.zeros_like(self.H), free.nonzero()[0], leaving[:0]
-        if len(entering):
-            self.H += normal_matrix(self.X, 1 / self.slack, entering)
-        if len(leaving):
-            self.H -= normal_matrix(self.X, 1 / self.slack, leaving)
+        more, less = self._sums(entering, leaving)
+        self.H += more
+        self.H -= less
         self.free = free
+
+    def _sums(self, *samples: Ints) -> list[Floats]:
+        """sum x x' / s over each set of samples."""
+        return self.X.normal_matrices([(index, 1 / self.slack[index]) for index in samples])
 
 
 class FeatureSpace:

@@ -20,7 +20,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dsofs.design.interface import normal_matrix
 from dsofs.design.linalg import factorise
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import History, Problem, Solution, Status, Survival
@@ -211,7 +210,7 @@ class _Program:
             factor = factorise(K, t + ROUNDING * float(K.diagonal().max()))
             return lambda v: self.y * factor.solve(self.y * v)
         root = np.sqrt(d)
-        factor = factorise(root[:, None] * normal_matrix(self.X, 1 / t, np.arange(m)) * root, 1.0)
+        factor = factorise(root[:, None] * self.X.normal_matrix(1 / t) * root, 1.0)
 
         def solve(v: Floats) -> Floats:
             x, rest = np.zeros(m), v

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dsofs.design.budget import BLOCK_BYTES, DOUBLE
-from dsofs.design.interface import Design, cuts
+from dsofs.design.budget import DOUBLE, cuts
+from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor
 from dsofs.design.norms import GroupSums, row_norms
 from dsofs.design.residuals import WithResiduals
@@ -47,7 +47,7 @@ class SampleCurvature:
         size = len(rows) if sums is None else sums.n_groups
         M = np.zeros((size, size))
         largest = max(1, *(len(factor.index) for factor in self.factors))
-        for classes in cuts(len(self.factors), max(1, BLOCK_BYTES // (DOUBLE * size * largest))):
+        for classes in cuts(len(self.factors), max(1, X.budget.block // (DOUBLE * size * largest))):
             T = np.concatenate(list(roots(classes)))  # one product for several classes takes half the time
             M += T.T @ T
         return M

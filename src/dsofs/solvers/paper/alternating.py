@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from dsofs.design.linalg import factorise
-from dsofs.design.types import Floats
+from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.joint import STEPS
 from dsofs.solvers.loop.point import Point
@@ -26,6 +26,7 @@ from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.qp.pivoting import solve_qp
 
 REST = 1e-6  # the alternation creeps: below this relative descent over a few steps it counts as converged
+TIE = 1e-6  # columns whose lengths differ by no more, in parts, are of one length
 FLOOR = 1e-8  # smallest weight, relative to the largest, where a formula needs the inverse
 
 
@@ -52,9 +53,8 @@ class AlternatingStep:
     def __init__(self, problem: Problem) -> None:
         """Gaussian elimination, Eqn. 7: X = [X1 X2], M = X1^+ X2, L = X1^+, N = L Y."""
         X = problem.X.block(np.arange(problem.X.n_columns)).on_host()
-        Q, R, order = qr(X, mode="economic", pivoting=True, check_finite=False)
-        size = np.abs(R.diagonal())
-        rank = int(np.count_nonzero(size > max(X.shape) * np.finfo(float).eps * size[0]))
+        order, rank = _pivots(X)
+        Q, R = qr(X[:, order], mode="economic", check_finite=False)
         self.first, self.last = order[:rank], order[rank:]
         self.X1 = X[:, self.first]
         self.M = solve_triangular(R[:rank, :rank], R[:rank, rank:])
@@ -114,6 +114,17 @@ class AlternatingStep:
         W = np.empty((len(self.first) + len(self.last), U.shape[1]))
         W[self.first], W[self.last] = top, U
         return W
+
+
+def _pivots(X: Floats) -> tuple[Ints, int]:
+    """Independent columns first, and how many there are.
+
+    Standardised columns are all of one length: of equal ones the first is taken, whatever rounding says.
+    """
+    preferred = X * (1 - TIE * np.arange(X.shape[1]) / X.shape[1])
+    R, order = qr(preferred, mode="r", pivoting=True, check_finite=False)
+    size = np.abs(R.diagonal())
+    return order, int(np.count_nonzero(size > max(X.shape) * np.finfo(float).eps * size[0]))
 
 
 def _solve(S: Floats, diagonal: Floats, rhs: Floats) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from dsofs.design.budget import BLOCK_BYTES, DOUBLE
+from dsofs.design.budget import DOUBLE, Budget
 from dsofs.design.linalg import Factor, factorise
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.solvers.qp.box_interior import box_sides
@@ -59,7 +59,7 @@ def solve_qp(
     matrix = Matrix.of(K)
     B = np.zeros_like(Y) if B is None else B.copy()
     factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
-    room = K.size + BLOCK_BYTES // DOUBLE
+    room = K.size + Budget.block // DOUBLE
     pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
     for _ in range(MAX_PROXIMAL_STEPS):
         for j in pending:

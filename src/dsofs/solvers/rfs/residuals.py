@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design.interface import Design, normal_matrix
+from dsofs.design.interface import Design
 from dsofs.design.linalg import factorise
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
@@ -62,7 +62,7 @@ class FewColumns:
         self.softness = raised.copy()
         self.softness[self.stiff] = np.inf  # they have no part in H and h
         self.root = np.sqrt(d)
-        H = normal_matrix(X, 1 / self.softness, soft)
+        H = X.normal_matrices([(soft, 1 / self.softness[soft])])[0]
         self.normal = factorise(self.root[:, None] * H * self.root, 1.0)
         T = self.normal.half_solve(self.root[:, None] * self.X_stiff.T)
         K = T.T @ T
