@@ -72,7 +72,7 @@ def measure(kind: str, seed: int) -> dict[str, object]:
         X += rng.normal(size=(groups.max() + 1, N_FEATURES))[groups]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = examine(X, y, DSOSelector(K), ks=[K], sample_groups=groups, n_permutations=PERMUTATIONS, seed=seed)
+        found = examine(X, y, DSOSelector(K), ks=[K], groups=groups, n_permutations=PERMUTATIONS, random_state=seed)
     return {
         "p_value": found.permutation.p_value,
         "accuracy": found.accuracy.at_k,

@@ -1,11 +1,15 @@
-"""Old addresses of names that have moved: they work for one more version, with a warning."""
+"""Old addresses and old names of arguments: they work for one more version, with a warning."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def moved(old: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -22,3 +26,25 @@ def moved(old: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(homes[name]), name)
 
     return find
+
+
+def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function whose keywords have new names; ``names`` are old="new"."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in names.keys() & kwargs.keys():
+                warnings.warn(_renaming(function.__name__, old, names[old]), FutureWarning, stacklevel=2)
+                if names[old] in kwargs:
+                    raise TypeError(f"{function.__name__}() got both {old!r} and {names[old]!r}.")
+                kwargs[names[old]] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _renaming(function: str, old: str, new: str) -> str:
+    return f"The {old!r} parameter of {function} is now {new!r}; the old name will be removed in the next version."

@@ -23,7 +23,7 @@ def test_the_files_say_what_examine_finds(table):
     X, y, names = small_problem()
     result, out = select(table, "--seed", "3", "--json")
     assert result.exit_code == 0, result.output
-    found = examine(X, y, DSOSelector(4), feature_names=names, n_resamples=3, n_permutations=4, seed=3)
+    found = examine(X, y, DSOSelector(4), feature_names=names, n_resamples=3, n_permutations=4, random_state=3)
     rows = list(csv.DictReader((out / "selected.csv").read_text(encoding="utf-8").splitlines()))
     expected = [feature.frequency for feature in found.chosen]
     assert [float(row["frequency"]) for row in rows] == expected

@@ -192,12 +192,28 @@ def test_shuffling_keeps_groups_exchangeable():
     assert (again != mixed).any()
 
 
+def test_other_names_of_groups_and_of_the_random_state():
+    X, y = random_data(5, 40, 12, 2)
+    groups = np.repeat(np.arange(20), 2)
+    options = {"n_resamples": 3, "n_permutations": 3}
+
+    def measured(**more):
+        found = examine(X, y, METHODS["f_test"](3), **options, **more)
+        return found.origin.seed, found.confusion, found.permutation
+
+    expected = measured(groups=groups, random_state=1)
+    assert measured(sample_groups=groups, random_state=1) == expected
+    assert measured(random_state=1) != expected
+    with pytest.warns(FutureWarning, match="The 'seed' parameter of examine is now 'random_state'"):
+        assert measured(groups=groups, seed=1) == expected
+
+
 def test_what_is_refused():
     X, y = random_data(5, 30, 12, 2)
     for options, message in (
         ({"feature_names": ["a"]}, "'feature_names' of examine must hold 12 names. Got 1"),
         ({"sample_names": ["a"]}, "'sample_names' of examine must hold 30 names. Got 1"),
-        ({"sample_groups": [1, 2]}, "'sample_groups' of examine must hold one label per sample"),
+        ({"groups": [1, 2]}, "'groups' of examine must hold one label per sample"),
         ({"image_shape": (3, 5)}, "with 12 pixels. Got"),
         ({"image_shape": (3, 4), "image_order": "A"}, "'image_order' of examine must be 'C' or 'F'"),
         ({"n_resamples": 1}, "'n_resamples' of examine must be at least 2"),

@@ -24,7 +24,7 @@ def patients(n=20, size=4, apart=2.0, seed=0):
 def test_permutation_with_one_mixed_group_has_power():
     X, y, groups = patients()
     y[5] = 1 - y[5]
-    found = examine(X, y, DSOSelector(5), sample_groups=groups, n_permutations=19)
+    found = examine(X, y, DSOSelector(5), groups=groups, n_permutations=19)
     assert found.accuracy.at_k > 0.8
     assert found.permutation.p_value == 1 / 20
     assert "no better than chance" not in render(found)
@@ -35,13 +35,13 @@ def test_permutation_finds_a_strong_signal_whatever_the_mixture_of_labels_within
     X, y, groups = patients(apart=0.0)
     y = np.where(groups < n_mixed, np.arange(80) % 2, y)
     X[:, :3] += 3 * y[:, None]
-    found = examine(X, y, METHODS["f_test"](3), sample_groups=groups, n_resamples=4, n_permutations=19)
+    found = examine(X, y, METHODS["f_test"](3), groups=groups, n_resamples=4, n_permutations=19)
     assert found.permutation.p_value == 1 / 20
 
 
 def test_permutation_of_few_groups_says_that_it_cannot_rule_out_chance():
     X, y, groups = patients(6, 10, apart=4.0)
-    found = examine(X, y, METHODS["f_test"](3), sample_groups=groups, n_resamples=6, n_permutations=39)
+    found = examine(X, y, METHODS["f_test"](3), groups=groups, n_resamples=6, n_permutations=39)
     page = render(found)
     assert found.permutation.smallest == pytest.approx(2 / 20)  # 20 labellings of 6 patients; two names of classes
     assert "The permutation test cannot rule out chance" in page
@@ -102,8 +102,8 @@ def test_permutation_p_values_of_grouped_noise_are_not_too_small():
         groups = np.repeat(np.arange(16), rng.integers(2, 5, 16))
         y = np.where(groups < 5, rng.integers(0, 2, len(groups)), (groups % 2))
         X = (rng.normal(size=(len(y), 30)) + rng.normal(size=(16, 30))[groups])[:, rng.permutation(30)]
-        options = {"ks": [3], "n_resamples": 2, "n_permutations": 19, "seed": seed}
-        p_values.append(examine(X, y, METHODS["f_test"](3), sample_groups=groups, **options).permutation.p_value)
+        options = {"ks": [3], "n_resamples": 2, "n_permutations": 19, "random_state": seed}
+        p_values.append(examine(X, y, METHODS["f_test"](3), groups=groups, **options).permutation.p_value)
     assert np.mean(np.array(p_values) <= 0.1) <= 0.27  # above three standard errors more than 0.1
     assert 0.3 < np.mean(p_values) < 0.75
 

@@ -92,7 +92,7 @@ def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> No
     with console.status("Examining the choice of pixels ..."):
         findings = examine(
             data.data, data.target, DSOSelector(k, p=p), feature_names=data.feature_names, image_shape=DIGITS_SHAPE,
-            n_resamples=RESAMPLES, n_permutations=PERMUTATIONS, seed=seed, n_jobs=ALL_CORES,
+            n_resamples=RESAMPLES, n_permutations=PERMUTATIONS, random_state=seed, n_jobs=ALL_CORES,
             source=Source("the digits of scikit-learn", None, click.get_current_context().meta.get(CALLED)),
         )  # fmt: skip
     write_whole(out, render(findings))

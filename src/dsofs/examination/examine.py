@@ -35,6 +35,7 @@ from dsofs.examination.views import (
     sample_view,
     standardise,
 )
+from dsofs.moved import renamed
 from dsofs.parameters import DEPRECATED
 from dsofs.statistics.judge import dense
 from dsofs.statistics.samples import Samples
@@ -49,6 +50,7 @@ PERMUTATION_SECONDS = 60.0
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
 
 
+@renamed(seed="random_state")
 def examine(
     X: AnyArray,
     y: AnyArray,
@@ -56,13 +58,14 @@ def examine(
     *,
     feature_names: Sequence[str] | None = None,
     sample_names: Sequence[str] | None = None,
+    groups: AnyArray | None = None,
     sample_groups: AnyArray | None = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     ks: Sequence[int] | None = None,
     n_resamples: int = 20,
     n_permutations: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     n_jobs: int | None = None,
     source: Source | None = None,
     progress: Progress | None = None,
@@ -84,8 +87,10 @@ def examine(
         Folds given as ``cv`` index all samples: resamples make as many of their own.
     feature_names, sample_names : sequence of str, default=None
         None takes the names of the columns of a frame, else ``feature 0``, ...; ``0``, ... for samples.
-    sample_groups : array-like of shape (n_samples,), default=None
+    groups : array-like of shape (n_samples,), default=None
         Samples that belong together (of one patient) are never split between selecting and predicting.
+    sample_groups : array-like of shape (n_samples,), default=None
+        Another name of ``groups``.
     image_shape : (rows, columns), default=None
         If each sample is an image, its shape; ``image_order`` is "C" if X holds it row by row, "F" column by column.
     ks : sequence of int, default=None
@@ -94,8 +99,8 @@ def examine(
     n_permutations : int or None, default=None
         How often the labels are shuffled and everything is done again, to see whether the accuracy beats chance. None:
         49, or 19 if a selection takes long; 0: no test.
-    seed : int, default=0
-        Of the resamples and the shuffling.
+    random_state : int, default=0
+        Seed of the resamples and the shuffling.
     n_jobs : int or None, default=None
         Resamples in parallel.
     source : Source, default=None
@@ -116,7 +121,7 @@ def examine(
     n_samples, n_features = X.shape
     names = _names(feature_names, getattr(checked, "feature_names_in_", None), n_features, "feature")
     samples = _names(sample_names, None, n_samples, "sample")
-    data = Samples(X, codes, _groups(sample_groups, n_samples), classes)
+    data = Samples(X, codes, _groups(sample_groups if groups is None else groups, n_samples), classes)
     _check_counts(n_resamples, n_permutations)
     _check_image(image_shape, image_order, n_features)
 
@@ -128,7 +133,7 @@ def examine(
         raise ValueError("The 'selector' of examine chose no feature: there is nothing to examine.")
     grid = _grid(k, choice.n_ordered, ks)
     watch.lap("selecting")
-    splits = random_splits(data, n_resamples, seed)
+    splits = random_splits(data, n_resamples, random_state)
     worker = _serial(plain)
     runs = resample(data, worker, splits, grid, k, n_jobs=n_jobs, progress=progress)
     watch.lap("resampling")
@@ -137,7 +142,7 @@ def examine(
         few = runs[: _permutation_splits(data, splits[0])]
         n_permutations = _affordable(few, n_jobs) if n_permutations is None else n_permutations
         shuffled = shuffled_accuracies(
-            data, worker, len(few), k, n_permutations, seed=seed, n_jobs=n_jobs, progress=progress
+            data, worker, len(few), k, n_permutations, seed=random_state, n_jobs=n_jobs, progress=progress
         )
         test = measures.permutation_test(few, data, grid.index(k), shuffled)
     watch.lap("shuffling labels")
@@ -161,7 +166,7 @@ def examine(
         convergence=convergence(fitted),
         image=None if image_shape is None else mean_image(X, image_shape, image_order, chosen),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
-        origin=origin(source, selector, data, splits, seed, watch),
+        origin=origin(source, selector, data, splits, random_state, watch),
     )
 
 
@@ -209,14 +214,13 @@ def _names(given: Sequence[str] | None, own: AnyArray | None, n: int, kind: str)
     return [str(name) for name in given]
 
 
-def _groups(sample_groups: AnyArray | None, n_samples: int) -> Ints | None:
-    if sample_groups is None:
+def _groups(groups: AnyArray | None, n_samples: int) -> Ints | None:
+    if groups is None:
         return None
-    labels = np.asarray(sample_groups)
+    labels = np.asarray(groups)
     if labels.shape != (n_samples,):
         raise ValueError(
-            f"The 'sample_groups' of examine must hold one label per sample ({n_samples}). Got shape {labels.shape} "
-            "instead."
+            f"The 'groups' of examine must hold one label per sample ({n_samples}). Got shape {labels.shape} instead."
         )
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
