@@ -42,10 +42,10 @@ def test_demo_shows_features_pixels_certificate_and_accuracy_and_writes_a_report
 
 
 def test_demo_below_one_and_bad_values(tmp_path):
-    assert "stationary to" in run("demo", "-p", "0.5", "--out", str(tmp_path / "report.html")).output
-    assert run("demo", "-p", "2").exit_code == 2
+    assert "stationary to" in run("demo", "--p", "0.5", "--out", str(tmp_path / "report.html")).output
+    assert run("demo", "--p", "2").exit_code == 2
     result = run("demo", "--out", str(tmp_path / "none" / "report.html"))
     assert result.exit_code == 2
-    assert "--out must lie in a folder that is there" in result.output
+    assert "--out must lie in a folder that exists" in result.output
     assert "Breast cancer" not in result.output  # it is said before anything is computed
     assert run("nothing").exit_code == 2

@@ -28,13 +28,13 @@ def test_table(folder):
 
 def test_json(folder):
     rows = {row["name"]: row for row in json.loads(run("datasets", "--json", "--data-dir", str(folder)).output)}
-    assert rows["orl"]["at_hand"] == str(folder / "orl.npz")
+    assert rows["orl"]["path"] == str(folder / "orl.npz")
     assert rows["gisette"] == {
         "name": "gisette",
         "n_samples": 7000,
         "n_features": 5000,
         "n_classes": 2,
-        "at_hand": None,
+        "path": None,
         "source": "UCI",
         "url": "https://archive.ics.uci.edu/dataset/170/gisette",
         "licence": "CC BY 4.0",

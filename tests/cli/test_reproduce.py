@@ -18,7 +18,7 @@ def nowhere(tmp_path, monkeypatch):
 def test_without_data_it_says_what_is_missing_and_where_to_get_it(nowhere):
     result = run("reproduce", "table2", "--quick", "--out", str(nowhere / "out"))
     assert result.exit_code == 2
-    assert "These data sets are not at hand: semeion, isolet, tox_171, umist, ar, orl." in result.output
+    assert "These data sets are not available: semeion, isolet, tox_171, umist, ar, orl." in result.output
     assert "https://archive.ics.uci.edu/static/public/54/isolet.zip" in result.output
     assert not (nowhere / "out").exists()
 
@@ -26,12 +26,29 @@ def test_without_data_it_says_what_is_missing_and_where_to_get_it(nowhere):
 def test_a_data_set_of_one_s_choice_is_asked_for_alone(nowhere):
     result = run("reproduce", "table2", "--data", "lung", "--out", str(nowhere / "out"))
     assert result.exit_code == 2
-    assert "not at hand: lung." in result.output
+    assert "not available: lung." in result.output
+
+
+def test_several_data_sets_and_one_that_there_is_not(nowhere):
+    for names in (("--data", "lung,ar"), ("--data", "lung", "--data", "ar")):
+        assert "not available: lung, ar." in run("reproduce", "table2", *names, "--out", str(nowhere / "out")).output
+    result = run("reproduce", "table2", "--data", "lung,iris", "--out", str(nowhere / "out"))
+    assert result.exit_code == 2
+    assert "--data must be some of" in result.output
+
+
+@pytest.mark.parametrize("old", [("--jobs", "1"), ("--jobs=1",)])
+def test_the_old_spelling_of_an_option_works_with_a_warning(tmp_path, old):
+    new = run("reproduce", "table2", "--draw-only", "--out", str(tmp_path), "--n-jobs", "1")
+    result = run("reproduce", "table2", "--draw-only", "--out", str(tmp_path), *old)
+    assert (result.exit_code, result.stdout) == (0, new.stdout)
+    assert result.stderr == "Warning: --jobs is now --n-jobs; the old spelling will be removed in the next version.\n"
+    assert "--jobs" not in run("reproduce", "--help").output.replace("--n-jobs", "")
 
 
 def test_quick_table_and_going_on(tmp_path):
     real_data("ar")
-    command = ("reproduce", "table2", "--quick", "--data", "ar", "--jobs", "1", "--out", str(tmp_path))
+    command = ("reproduce", "table2", "--quick", "--data", "ar", "--n-jobs", "1", "--out", str(tmp_path))
     result = run(*command)
     assert result.exit_code == 0, result.output
     assert "Table 2, quick" in result.output

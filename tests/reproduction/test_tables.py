@@ -66,7 +66,7 @@ def test_stand_ins_have_their_own_name_and_no_printed_numbers():
 def test_table1_tells_what_was_read():
     lines = {cells[0]: cells[1:] for cells in only(table1(Results([facts()]))).lines}
     assert lines["AR"] == ("10", "2400", "130", "10", "2400", "130")
-    assert lines["ORL"] == ("40", "10304", "400", "not at hand", "", "")
+    assert lines["ORL"] == ("40", "10304", "400", "not available", "", "")
 
 
 def test_features_that_survive():

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from dsofs import __version__
-from dsofs.cli.problems import INTERRUPTED
 from dsofs.files import readable
 
 # Command -> what it does; its code is ``main`` in the module of the same name.
@@ -19,10 +18,9 @@ COMMANDS = {
     "apply": "Reduce another file to the same features.",
     "compare": "Compare methods on a file: how well their features tell its classes apart.",
     "datasets": "List the data sets of the paper, whether they are available and where.",
-    "reproduce": "Make the paper's tables and figures anew, next to the printed numbers.",
+    "reproduce": "Compute the paper's tables and figures again, next to the printed numbers.",
 }
-
-
+INTERRUPTED = 130  # exit code, as shells have it for Ctrl-C
 CALLED = "dsofs.called"  # where a command finds the words it was called with
 
 
@@ -42,7 +40,7 @@ class LazyGroup(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Remember the words of the command: reports say how they were made."""
+        """Remember the words of the command: reports say how they came about."""
         called = readable(shlex.join(["dsofs", *args]))
         ctx = super().make_context(info_name, args, parent, **extra)
         ctx.meta[CALLED] = called

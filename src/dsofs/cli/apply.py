@@ -6,28 +6,26 @@ from pathlib import Path
 
 import click
 
-from dsofs.cli.output import messages
-from dsofs.cli.problems import told_in_one_line
-from dsofs.cli.table_options import FILE, split_names
+from dsofs.cli.messages import errors_in_one_line, messages
+from dsofs.cli.options import FILE, columns_option
 from dsofs.workflows.apply import apply_selection
 
 
 @click.command()
 @click.argument("selection", type=FILE)
 @click.argument("file", type=FILE)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True,
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), required=True,
               help="The file to write: .csv, .tsv, .parquet or .npz.")  # fmt: skip
-@click.option("--keep", metavar="COLUMNS", multiple=True, callback=split_names,
-              help="Other columns to keep, such as the label; may be repeated.")  # fmt: skip
+@columns_option("--keep", "Columns to keep beside the features, such as the label")
 def main(selection: Path, file: Path, out: Path, keep: list[str]) -> None:
     """Reduce FILE to the features of SELECTION, a selection.json.
 
     Columns are found by their names, in any order, and by position where there are no names. IDs of the samples, where
-    FILE has them, are the first column (in .npz the array sample_names). Exit codes: 0 done; 2
-    the files or options cannot be used; 130 interrupted, with nothing half-written.
+    FILE has them, are the first column (in .npz the array sample_names). Exit codes: 0 done; 2 the files or options
+    cannot be used; 130 interrupted, with nothing half-written.
     """
     console = messages()
-    with told_in_one_line(), console.status("Reading ..."):
+    with errors_in_one_line(), console.status("Reading ..."):
         applied = apply_selection(selection, file, out, keep=keep)
     n_samples, n_features = applied.X.shape
     console.print(f"{n_samples} samples x {n_features} features written.")

@@ -14,10 +14,16 @@ from rich.console import Console
 from rich.table import Table
 
 from dsofs.cli import CALLED
-from dsofs.cli.cores import cores_option
-from dsofs.cli.output import messages, show_notes
-from dsofs.cli.problems import told_in_one_line
-from dsofs.cli.table_options import names_in, table_options
+from dsofs.cli.messages import errors_in_one_line, messages, show_notes
+from dsofs.cli.options import (
+    cores_option,
+    json_option,
+    names_option,
+    out_folder,
+    split,
+    table_options,
+    trials_option,
+)
 from dsofs.cli.watch import watched
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
 from dsofs.methods import METHODS
@@ -26,34 +32,29 @@ from dsofs.tables.labelled import LabelledTable
 from dsofs.workflows.compare import DEFAULT_METHODS, compare_table
 
 
-def chosen_methods(ctx: click.Context, param: click.Parameter, given: str) -> list[str]:
-    names = names_in(given)
-    if not names or any(name not in METHODS for name in names):
-        raise click.UsageError(f"--methods must be some of {', '.join(METHODS)}. Got {given!r} instead.")
-    return names
-
-
-def whole_numbers(ctx: click.Context, param: click.Parameter, given: str) -> list[int]:
+def whole_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[int]:
     try:
-        sizes = sorted({int(part) for part in names_in(given)})
+        sizes = sorted({int(part) for part in split(given)})
     except ValueError:
         sizes = []
     if not sizes or sizes[0] < 1:
-        raise click.UsageError(f"-k must be numbers of features with commas, as 10,20,50. Got {given!r} instead.")
+        raise click.UsageError(
+            f"-k must be numbers of features with commas, as 10,20,50. Got {','.join(given)!r} instead."
+        )
     return sizes
 
 
 @click.command()
 @table_options
-@click.option("--methods", default=",".join(DEFAULT_METHODS), show_default=True, callback=chosen_methods,
-              help="Names of methods, with commas.")  # fmt: skip
-@click.option("-k", "ks", default="10,20,50", show_default=True, callback=whole_numbers,
-              help="Numbers of features, with commas.")  # fmt: skip
-@click.option("--trials", type=click.IntRange(1), help="Random splits; 10 if not given, 5 if quick.")
-@click.option("--quick", is_flag=True, help="Tune nothing: methods as they come, and an SVM with C = 1.")
+@names_option("--methods", known=METHODS, default=[",".join(DEFAULT_METHODS)], show_default=True,
+              help="Names of methods, with commas; may be repeated.")  # fmt: skip
+@click.option("-k", "ks", default=["10,20,50"], show_default=True, multiple=True, callback=whole_numbers,
+              help="Numbers of features, with commas; may be repeated.")  # fmt: skip
+@trials_option("by default 10, or 5 with --quick")
+@click.option("--quick", is_flag=True, help="Tune nothing: methods with their defaults, and an SVM with C = 1.")
 @cores_option()
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@out_folder(required=True)
+@json_option
 def main(file: Path, as_json: bool, **options: Any) -> None:
     """Compare how well the features that METHODS select from FILE tell its classes apart.
 
@@ -70,7 +71,7 @@ def main(file: Path, as_json: bool, **options: Any) -> None:
         status.stop()
         show_notes(console, table.notes)
 
-    with told_in_one_line(), failures_in_one_line(), status, watched(console) as progress:
+    with errors_in_one_line(), failures_in_one_line(), status, watched(console) as progress:
         found = compare_table(
             file,
             command=click.get_current_context().meta.get(CALLED),

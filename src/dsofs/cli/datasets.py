@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.messages import errors_in_one_line
+from dsofs.cli.options import data_dir_option, json_option
 from dsofs.datasets import describe_dataset, list_datasets
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.datasets.store import locate
@@ -19,12 +20,11 @@ from dsofs.datasets.store import locate
 
 @click.command()
 @click.argument("name", required=False, type=click.Choice(list(CATALOGUE)), metavar="[NAME]")
-@click.option("--data-dir", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Folder of the data; DSOFS_DATA if not given, then the user's cache.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@data_dir_option
+@json_option
 def main(name: str | None, data_dir: Path | None, as_json: bool) -> None:
-    """List the data sets, whether they are at hand and where; or describe the one NAMEd."""
-    with told_in_one_line():
+    """List the data sets of the paper, whether they are available and where; or describe the one called NAME."""
+    with errors_in_one_line():
         names = [name] if name else list_datasets(data_dir)
         rows = [facts(each, data_dir) for each in names]
         text = describe_dataset(name, data_dir=data_dir) if name else None
@@ -43,7 +43,7 @@ def facts(name: str, data_dir: Path | None) -> dict[str, Any]:
         "n_samples": dataset.n_samples,
         "n_features": dataset.n_features,
         "n_classes": dataset.n_classes,
-        "at_hand": str(found.path) if found else None,
+        "path": str(found.path) if found else None,
         "source": dataset.publisher,
         "url": dataset.home,
         "licence": dataset.licence,
@@ -52,11 +52,11 @@ def facts(name: str, data_dir: Path | None) -> dict[str, Any]:
 
 def print_table(rows: list[dict[str, Any]]) -> None:
     table = Table(box=None)
-    for heading in ("name", "shape", "classes", "at hand", "source", "licence"):
+    for heading in ("name", "shape", "classes", "available", "source", "licence"):
         # A path is folded where it does not fit, since one that is cut off is of no use.
         table.add_column(heading, overflow="fold", no_wrap=heading in ("name", "shape"))
     for row in rows:
         shape = f"{row['n_samples']} x {row['n_features']}"
-        cells = (row["name"], shape, str(row["n_classes"]), row["at_hand"] or "no", row["source"], row["licence"])
+        cells = (row["name"], shape, str(row["n_classes"]), row["path"] or "no", row["source"], row["licence"])
         table.add_row(*(Text(cell) for cell in cells))
     Console().print(table)

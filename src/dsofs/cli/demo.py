@@ -20,7 +20,8 @@ from sklearn.svm import SVC
 
 from dsofs import DSOSelector
 from dsofs.cli import CALLED
-from dsofs.cli.problems import told_in_one_line
+from dsofs.cli.messages import errors_in_one_line
+from dsofs.cli.options import Respelled, p_option, seed_option
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
@@ -45,21 +46,20 @@ class Run:
     accuracy_all: float
 
 
-@click.command()
-@click.option(
-    "-k", "n_features", type=click.IntRange(1), help="Features to select; 10 measurements, 20 pixels if not given."
-)
-@click.option("-p", default=0.85, show_default=True, type=click.FloatRange(0, 2, min_open=True, max_open=True),
-              help="Power of the norm: smaller keeps fewer features.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Random seed: the same seed gives the same results.")
-@click.option("--out", default="dsofs-demo.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),
-              help="Where the report on the digits is written.")  # fmt: skip
+@click.command(cls=Respelled, old={"-p": "--p"})
+@click.option("-k", "n_features", type=click.IntRange(1),
+              help="Number of features to select; by default 10 measurements and 20 pixels.")  # fmt: skip
+@p_option("Power of the norm", default=0.85, show_default=True)
+@seed_option("seed")
+@click.option("--out", metavar="FILE", default="dsofs-demo.html", show_default=True,
+              type=click.Path(dir_okay=False, path_type=Path),
+              help="The file for the report on the digits.")  # fmt: skip
 def main(n_features: int | None, p: float, seed: int, out: Path) -> None:
     """Select features of data that come with scikit-learn, see which they are, and write a report."""
     console = Console()
     if not out.parent.is_dir():
-        raise click.UsageError(f"--out must lie in a folder that is there. Got {str(out)!r} instead.")
-    with told_in_one_line():
+        raise click.UsageError(f"--out must lie in a folder that exists. Got {str(out)!r} instead.")
+    with errors_in_one_line():
         show_breast_cancer(console, min(n_features or 10, 30), p, seed)
         show_digits(console, min(n_features or 20, 64), p, seed)
         write_report(console, min(n_features or 20, 64), p, seed, out)

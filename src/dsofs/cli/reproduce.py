@@ -1,4 +1,4 @@
-"""``dsofs reproduce``: the paper's tables and figures, made anew next to the printed ones."""
+"""``dsofs reproduce``: the paper's tables and figures, computed again, next to the printed ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from dsofs.cli.cores import cores_option
-from dsofs.cli.problems import InputError, told_in_one_line
+from dsofs.cli.messages import InputError, errors_in_one_line
+from dsofs.cli.options import Respelled, cores_option, data_dir_option, names_option, out_folder, trials_option
 from dsofs.cli.watch import watched
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
@@ -28,41 +28,40 @@ from dsofs.reproduction.tables import Table
 RESULTS = "results.jsonl"
 
 
-@click.command()
+@click.command(cls=Respelled, old={"--jobs": "--n-jobs"})
 @click.argument("exhibit", type=click.Choice([*EXHIBITS, "all"]))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="reproduction", show_default=True,
-              help="Folder of the results and of what is drawn from them; the same again continues a run.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="No tuning, 2 trials, the six sets that are easy to get.")
+@out_folder("Folder for the results, tables and figures; given again, it continues a run.", default="reproduction",
+            show_default=True)  # fmt: skip
+@click.option("--quick", is_flag=True, help="Tune nothing: 2 trials on the six data sets that are easy to get.")
 @click.option("--draw-only", is_flag=True, help="Run nothing: draw what the results file holds.")
-@click.option("--data", "names", multiple=True, type=click.Choice(list(CATALOGUE)), metavar="NAME",
-              help="A data set to run on, instead of all that are at hand; may be given again.")  # fmt: skip
-@click.option("--trials", type=click.IntRange(1), help="Random splits, instead of the protocol's number.")
-@click.option("--data-dir", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Folder of the data; DSOFS_DATA if not given, then the user's cache.")  # fmt: skip
-@click.option("--download", is_flag=True, help="Download data that are not at hand.")
-@cores_option("--jobs", default=-1, show_default=True)
+@names_option("--data", "names", known=CATALOGUE, metavar="NAMES",
+              help="Data sets to run on, with commas; may be repeated. By default all that are available.")  # fmt: skip
+@trials_option("by default the protocol's number")
+@data_dir_option
+@click.option("--download", is_flag=True, help="Download data sets that are missing.")
+@cores_option(default=-1, show_default=True)
 def main(
     exhibit: str,
     out: Path,
     quick: bool,
     draw_only: bool,
-    names: tuple[str, ...],
+    names: list[str],
     trials: int | None,
     data_dir: Path | None,
     download: bool,
-    jobs: int,
+    n_jobs: int,
 ) -> None:
-    """Make a table or figure of the paper anew, next to the printed numbers; or all of them."""
+    """Compute a table or figure of the paper again, next to the printed numbers; or all of them."""
     console = Console()
     exhibits = list(EXHIBITS) if exhibit == "all" else [exhibit]
-    with told_in_one_line():
+    with errors_in_one_line():
         if not draw_only:
-            data = names or chosen_data(quick, data_dir)
+            data = tuple(names) or chosen_data(quick, data_dir)
             require(data, data_dir, download=download)
             out.mkdir(parents=True, exist_ok=True)
-            with told_how_to_go_on(out / RESULTS), watched(console) as progress:
+            with resumable(out / RESULTS), watched(console) as progress:
                 experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
-                perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=jobs, progress=progress)
+                perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=n_jobs, progress=progress)
         for path, tables in draw(results_in(out), exhibits, out, quick=quick):
             for table in tables:
                 console.print(for_terminal(table))
@@ -81,7 +80,7 @@ def for_terminal(table: Table) -> RichTable:
 
 
 @contextmanager
-def told_how_to_go_on(results: Path) -> Iterator[None]:
+def resumable(results: Path) -> Iterator[None]:
     try:
         yield
     except CellsFailedError as error:
@@ -98,7 +97,7 @@ def results_in(out: Path) -> Path:
 
 
 def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
-    """The six that are easy to get, and whatever else is at hand."""
+    """The six that are easy to get, and whatever else is available."""
     others = () if quick else (*paper.DATA, *paper.STAND_INS)
     more = (name for name in others if name not in paper.AVAILABLE and locate(CATALOGUE[name], data_dir))
     return (*paper.AVAILABLE, *more)
@@ -116,6 +115,6 @@ def require(names: Iterable[str], data_dir: Path | None, *, download: bool) -> N
         return
     how = "\n\n".join(f"{dataset.title} ({dataset.name})\n{where_to_get(dataset, data_dir)}" for dataset in missing)
     raise InputError(
-        f"These data sets are not at hand: {', '.join(dataset.name for dataset in missing)}.\n\n{how}\n\n"
-        "Or have them downloaded: --download. Or run on others: --data NAME (`dsofs datasets` lists them)."
+        f"These data sets are not available: {', '.join(dataset.name for dataset in missing)}.\n\n{how}\n\n"
+        "Or download them: --download. Or run on others: --data NAME (`dsofs datasets` lists them)."
     )

@@ -15,11 +15,16 @@ from rich.table import Table
 from rich.text import Text
 
 from dsofs.cli import CALLED
-from dsofs.cli.cores import cores_option
-from dsofs.cli.output import messages, printable, show_notes
-from dsofs.cli.problems import told_in_one_line
-from dsofs.cli.report_options import report_options
-from dsofs.cli.table_options import table_options
+from dsofs.cli.messages import errors_in_one_line, messages, printable, show_notes
+from dsofs.cli.options import (
+    cores_option,
+    json_option,
+    out_folder,
+    p_option,
+    report_options,
+    seed_option,
+    table_options,
+)
 from dsofs.cli.watch import stages
 from dsofs.methods import METHODS
 from dsofs.methods.dso.parameters import AUTO
@@ -44,20 +49,20 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 @click.command()
 @table_options
 @click.option("-k", default=20, show_default=True, type=click.IntRange(1),
-              help="Features to select; a group of features counts as one, where the method knows groups.")  # fmt: skip
-@click.option("--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="How to select.")
-@click.option("--p", type=click.FloatRange(0, 2, min_open=True, max_open=True),
-              help="Power of the norm, for dso and rfs: smaller keeps fewer features.")  # fmt: skip
-@click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
-              help="Penalty of samples on the wrong side, for dso; auto if not given, hard allows none.")  # fmt: skip
-@click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
+              help="Number of features to select; a group counts as one, for methods that know groups.")  # fmt: skip
 @click.option(
-    "--seed", "random_state", default=0, show_default=True, help="Random seed: the same seed gives the same results."
+    "--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="The method that selects."
 )
+@p_option("Power of the norm, for dso and rfs")
+@click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
+              help="Penalty of samples on the wrong side of the margin, for dso; by default auto. With hard, no sample "
+              "may be there.")  # fmt: skip
+@click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
+@seed_option("random_state")
 @cores_option()
 @report_options
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@out_folder(required=True)
+@json_option
 def main(file: Path, as_json: bool, **options: Any) -> None:
     """Select the features of FILE that separate the classes in its column COLUMN.
 
@@ -66,7 +71,7 @@ def main(file: Path, as_json: bool, **options: Any) -> None:
     used; 130 interrupted, with nothing half-written.
     """
     console = messages()
-    with told_in_one_line(), stages(console) as progress:
+    with errors_in_one_line(), stages(console) as progress:
         called = click.get_current_context().meta.get(CALLED)
         found = select_table(file, command=called, progress=progress, **options)
     show_notes(console, found.notes)

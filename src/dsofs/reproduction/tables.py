@@ -11,7 +11,7 @@ from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import by_p
 from dsofs.reproduction.summary import Results, accuracies, over_trials
 
-NOT_AT_HAND = "not at hand"
+NOT_AVAILABLE = "not available"
 QUICK_NOTE = "Quick: no tuning, C = 1, two trials; an impression, not a result. "
 
 
@@ -43,7 +43,9 @@ def table1(results: Results) -> list[Table]:
     for name in (*paper.DATA, *(name for name in paper.STAND_INS if name in facts)):
         dataset, found = CATALOGUE[name], facts.get(name)
         printed = [str(number) for number in (dataset.n_classes, dataset.n_features, dataset.n_samples)]
-        ours = [str(found[key]) for key in ("n_classes", "n_features", "n_samples")] if found else [NOT_AT_HAND, "", ""]
+        ours = (
+            [str(found[key]) for key in ("n_classes", "n_features", "n_samples")] if found else [NOT_AVAILABLE, "", ""]
+        )
         lines.append((dataset.title, *(printed if name in paper.TABLE_2 else ["", "", ""]), *ours))
     header = ("", "classes (paper)", "features (paper)", "samples (paper)", "classes", "features", "samples")
     notes = (

@@ -1,0 +1,144 @@
+"""Options that several commands share, each spelled alike everywhere; and the old spellings of some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dsofs.tables.imputing import IMPUTES
+
+Option = Callable[[Callable[..., None]], Callable[..., None]]
+
+FILE = click.Path(exists=True, path_type=Path)
+OPEN = {"min_open": True, "max_open": True}
+
+
+class Respelled(click.Command):
+    """A command with new spellings of options: the ``old`` ones work for one more version, with a warning."""
+
+    def __init__(self, *args: Any, old: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.old = old
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [self._spelled_anew(word) for word in args])
+
+    def _spelled_anew(self, word: str) -> str:
+        name, equals, value = word.partition("=")
+        if name not in self.old:
+            return word
+        new = self.old[name]
+        click.echo(f"Warning: {name} is now {new}; the old spelling will be removed in the next version.", err=True)
+        return f"{new}{equals}{value}"
+
+
+def split(given: Iterable[str]) -> list[str]:
+    """Names with commas, given once or more."""
+    return [name.strip() for entry in given for name in entry.split(",") if name.strip()]
+
+
+def columns_option(flag: str, text: str) -> Option:
+    return click.option(flag, metavar="COLUMNS", multiple=True, callback=lambda ctx, param, given: split(given),
+                        help=f"{text}: names or positions, with commas; may be repeated.")  # fmt: skip
+
+
+def names_option(flag: str, *names: str, known: Iterable[str], **settings: Any) -> Option:
+    """Some of the ``known`` names."""
+    known = list(known)
+
+    def check(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[str]:
+        found = split(given)
+        if (given and not found) or not set(found) <= set(known):
+            raise click.UsageError(f"{flag} must be some of {', '.join(known)}. Got {','.join(given)!r} instead.")
+        return found
+
+    complete = click.Choice(known).shell_complete
+    return click.option(flag, *names, multiple=True, callback=check, shell_complete=complete, **settings)
+
+
+def cores_option(**settings: Any) -> Option:
+    def check(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
+        if value == 0:
+            raise click.BadParameter("it must be 1 or more, or below 0: -1 is all cores, -2 all but one.", ctx, param)
+        return value
+
+    text = "Number of cores; -1 is all of them, -2 all but one."
+    return click.option("--n-jobs", type=int, callback=check, help=text, **settings)
+
+
+def p_option(text: str, **settings: Any) -> Option:
+    return click.option("--p", type=click.FloatRange(0, 2, **OPEN), help=f"{text}: smaller keeps fewer features.",
+                        **settings)  # fmt: skip
+
+
+def seed_option(name: str) -> Option:
+    text = "Random seed: the same seed gives the same results."
+    return click.option("--seed", name, default=0, show_default=True, help=text)
+
+
+def out_folder(text: str = "Folder for the results.", **settings: Any) -> Option:
+    kind = click.Path(file_okay=False, path_type=Path)
+    return click.option("--out", metavar="FOLDER", type=kind, help=text, **settings)
+
+
+def trials_option(otherwise: str) -> Option:
+    return click.option("--trials", type=click.IntRange(1), help=f"Number of random splits; {otherwise}.")
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+data_dir_option = click.option(
+    "--data-dir", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the data. By default the environment variable DSOFS_DATA names it, or it is the user's cache.",
+)  # fmt: skip
+
+
+def together(*options: Option) -> Option:
+    """Several options as one, in this order."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+table_options = together(
+    click.argument("file", type=FILE),
+    click.option("--target", metavar="COLUMN", help="The label: a column's name, or its position (-1 is the last)."),
+    click.option("--target-file", type=FILE,
+                 help="A file with the labels, if they are not in FILE: joined by sample ID where both have one."),
+    columns_option("--drop", "Columns to leave out"),
+    columns_option("--keep", "Columns to keep as features though they look like an identifier or a date"),
+    click.option("--feature-groups", type=FILE, help="Lines 'feature,group': features to select together."),
+    click.option("--sample-groups", "groups", metavar="COLUMN",
+                 help="The column that says which samples belong together (patient, batch)."),
+    click.option("--impute", type=click.Choice(IMPUTES), default="none", show_default=True,
+                 help="How missing values are filled; 'none' refuses them."),
+)  # fmt: skip
+
+
+def image_shape(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Rows and columns from text such as 8x8."""
+    if value is None:
+        return None
+    rows, _, columns = value.lower().partition("x")
+    if not (rows.isdecimal() and columns.isdecimal() and int(rows) and int(columns)):
+        raise click.BadParameter(f"{value!r} is not of the form 8x8.", ctx, param)
+    return int(rows), int(columns)
+
+
+report_options = together(
+    click.option("--report/--no-report", default=True, help="Whether to examine the selection and write report.html."),
+    click.option("--resamples", "n_resamples", default=20, show_default=True, type=click.IntRange(2),
+                 help="Number of resamples for accuracy and stability."),
+    click.option("--permutations", "n_permutations", type=click.IntRange(0),
+                 help="Number of shuffled labellings to compare with; by default 49, or 19 if they would take long."),
+    click.option("--image-shape", metavar="ROWSxCOLUMNS", callback=image_shape,
+                 help="Samples are images of this shape: draw the selected pixels."),
+    click.option("--image-order", default="C", show_default=True, type=click.Choice(["C", "F"]),
+                 help="Whether images are stored row by row (C) or column by column (F)."),
+)  # fmt: skip
