@@ -9,7 +9,7 @@ from dsofs.report.compared_verdict import headline, lead, p_words, remarks
 from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.page import page
 from dsofs.report.parts import answer_first, cite, facts, figure, legend, section, table
-from dsofs.report.pictures.methods import CurvePoint, Reference, methods_picture
+from dsofs.report.pictures.charts import CurvePoint, methods_picture
 
 TILES = 6  # numbers of features at the head of the page
 CLASSES_SHOWN = 25
@@ -56,9 +56,8 @@ def accuracy(found: SideBySide) -> Markup:
     reference = float(found.all_features.mean())
     description = f"Held-out accuracy of {len(lines)} methods against the number of features, between {mean.min():.0%} "
     description += f"and {mean.max():.0%}; all features reach {reference:.0%}. The table below has all figures."
-    drawn = methods_picture(
-        ks, lines, "held-out accuracy", ".0%", description, [Reference(reference, f"{NO_SELECTION} {reference:.0%}")]
-    )
+    named = (reference, f"{NO_SELECTION} {reference:.0%}")
+    drawn = methods_picture(lines, ks, ("held-out accuracy", ".0%"), description, named)
     caption = "Means over the trials; bars are one standard deviation. Methods stand a little apart at each number."
     return section("accuracy", "Accuracy against number of features", _legend(found), figure(drawn, caption), half=True)
 
@@ -74,7 +73,7 @@ def stability(found: SideBySide) -> Markup | None:
         return None
     description = f"Nogueira's stability of {len(lines)} methods against the number of features, between "
     description += f"{min(values):.2f} and {max(values):.2f}. The table below has all figures."
-    drawn = methods_picture(ks, lines, "stability (1: always the same)", ".1f", description)
+    drawn = methods_picture(lines, ks, ("stability (1: always the same)", ".1f"), description)
     caption = "Nogueira's index of the sets chosen in the trials, with its 95 % interval: 1 if all are equal, 0 if they"
     caption += " agree as random sets do."
     return section("stability", "How stable the choices are", _legend(found), figure(drawn, caption), half=True)

@@ -8,8 +8,8 @@ from hashlib import sha256
 from importlib.resources import files
 
 from dsofs.examination.findings import Findings
+from dsofs.report.feature_table import score_words
 from dsofs.report.html import Markup, join, label, shorten, tag
-from dsofs.report.scores import score_words
 from dsofs.report.sections import SECTIONS, answer
 from dsofs.report.verdict import accuracy_words, capitalised, headline
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
+from dsofs import __version__
 from dsofs.examination.findings import Findings
-from dsofs.report.citation import PAPER, SOFTWARE
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.svg import mark, picture
 from dsofs.report.verdict import Remark
 
 CLASS_NAME = 28  # characters
+# How to cite; the same as CITATION.cff, which is not part of an installed package.
+PAPER = "H. Peng and Y. Fan: Direct l2,p-Norm Learning for Feature Selection."
+SOFTWARE = f"The dsofs developers: dsofs: direct sparsity optimisation for feature selection, version {__version__}."
 
 
 def answer_first(

@@ -108,8 +108,8 @@ class PathDisplay(_Display):
         for C, k in dict.fromkeys(settings):
             own = [i for i, setting in enumerate(settings) if setting == (C, k)]
             error = results["std_test_score"][own] / np.sqrt(n_splits)
-            price = C if isinstance(C, str) else f"{C:g}" if C is not None else "none"
-            label = f"{k} features, C = {price}"
+            penalty = C if isinstance(C, str) else f"{C:g}" if C is not None else "none"
+            label = f"{k} features, C = {penalty}"
             score = results["mean_test_score"][own]
             self.lines_.append(ax.errorbar(results["param_p"][own], score, error, marker="o", capsize=3, label=label))
         self._name_rows(ax)

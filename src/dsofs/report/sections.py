@@ -9,12 +9,9 @@ from dsofs.report.feature_table import features
 from dsofs.report.grade import grade, too_few_labellings
 from dsofs.report.html import Markup, label, tag
 from dsofs.report.parts import CLASS_NAME, answer_first, cite, class_legend, class_names, facts, figure, section, table
+from dsofs.report.pictures.charts import accuracy_picture, convergence_picture, permutation_picture, stability_picture
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
-from dsofs.report.pictures.convergence import convergence_picture
-from dsofs.report.pictures.curves import accuracy_picture, stability_picture
-from dsofs.report.pictures.heatmap import heatmap_picture
-from dsofs.report.pictures.permutation import permutation_picture
-from dsofs.report.pictures.pixels import pixels_picture
+from dsofs.report.pictures.images import heatmap_picture, pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
 from dsofs.report.verdict import accuracy_words, capitalised, headline, looks_like_chance, p_words, remarks
 

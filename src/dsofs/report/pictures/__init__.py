@@ -1,1 +1,1 @@
-"""One file per kind of picture: findings in, SVG out."""
+"""Pictures of findings: charts, images, samples on two axes, confusions. Values in, SVG out."""
