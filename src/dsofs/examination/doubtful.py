@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import false_discovery_control, norm
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.examination.findings import Suspect
@@ -84,15 +84,4 @@ def too_far(margins: Floats, codes: Ints) -> Bools:
     spread = NORMAL * np.median(np.abs(below)) if len(below) else 0.0
     if spread == 0:  # half of the margins are the same, and there is nothing to compare with
         return np.zeros(len(below), dtype=bool)
-    return discoveries(norm.cdf(below / spread), FALSE_SHARE)
-
-
-def discoveries(p_values: Floats, level: float) -> Bools:
-    """The hypotheses that Benjamini and Hochberg (1995) reject: the k smallest, p_(k) <= level k / n, k as large as
-    possible."""
-    order = np.argsort(p_values)
-    n = len(p_values)
-    small = np.flatnonzero(p_values[order] <= level * np.arange(1, n + 1) / n)
-    found = np.zeros(n, dtype=bool)
-    found[order[: small[-1] + 1 if len(small) else 0]] = True
-    return found
+    return np.asarray(false_discovery_control(norm.cdf(below / spread)) <= FALSE_SHARE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ from dsofs.statistics.judge import model_name
 from dsofs.statistics.samples import Samples
 from dsofs.statistics.splits import Rows
 from dsofs.stopwatch import Stopwatch
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of a function in memory, another one in every run
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ def _plain(value: Any) -> Any:
     """A parameter as JSON holds it; what it cannot hold, in words."""
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):
         return value
-    return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") and len(value) > 20 else str(value)
+    if hasattr(value, "__len__") and len(value) > 20:
+        return f"{type(value).__name__} of {len(value)}"
+    return ADDRESS.sub("", str(value))
 
 
 def data_hash(data: Samples) -> str:

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sklearn.preprocessing import StandardScaler
+
 from dsofs.statistics.samples import Samples, Split
 from dsofs.statistics.splits import Rows, folds, train_test
+from dsofs.tables.imputing import make_imputer
 
 DECADES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
 MANY_SAMPLES = 200  # training samples, from which on tuning has more folds
@@ -38,6 +41,8 @@ class Protocol:
         How many folds the training samples are tuned in where there are many of them.
     trials : int
         How many random splits there are, unless a run says otherwise.
+    impute : "median", "most-frequent", "knn" or None
+        How missing values are filled, in each split with what its training samples say; None if there are none.
     fixed : mapping of method -> parameters
         What the protocol demands of a method beside what is tuned.
     grids : mapping of method -> parameter -> values
@@ -54,6 +59,7 @@ class Protocol:
     svm_max_iter: int = 200_000
     most_folds: int = MANY_FOLDS
     trials: int = 10
+    impute: str | None = None
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     grids: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
@@ -78,7 +84,9 @@ class Protocol:
 
     def _split(self, samples: Samples, rows: Rows) -> Split:
         split = samples.split(*rows)
-        return split if self.leaky_scaling else split.scaled()
+        if self.impute is not None:
+            split = split.transformed(make_imputer(self.impute))
+        return split if self.leaky_scaling else split.transformed(StandardScaler())
 
     def untuned(self, name: str, **changes: Any) -> Protocol:
         """The same without tuning, under a name of its own."""

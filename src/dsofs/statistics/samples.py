@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -57,12 +58,12 @@ class Split:
     training: Samples
     test: Samples
 
-    def scaled(self) -> Split:
-        """Both scaled with what the training samples alone tell."""
-        scaler = StandardScaler().fit(self.training.X)
-        return Split(*(replace(part, X=scaler.transform(part.X)) for part in (self.training, self.test)))
+    def transformed(self, transformer: Any) -> Split:
+        """Both by a transformer that is fitted to the training samples alone."""
+        fitted = transformer.fit(self.training.X)
+        return Split(*(replace(part, X=fitted.transform(part.X)) for part in (self.training, self.test)))
 
     @property
     def teaches(self) -> bool:
-        """Whether there are at least two classes to learn to tell apart."""
+        """Whether there are at least two classes to learn to separate."""
         return len(np.unique(self.training.y)) > 1

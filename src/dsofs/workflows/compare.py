@@ -16,7 +16,6 @@ from scipy import sparse
 
 from dsofs.design.budget import DOUBLE
 from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, Row, RunProgress, run
-from dsofs.experiments.imputed import with_gaps
 from dsofs.experiments.side_by_side import Asked, SideBySide, last_asked, remember, side_by_side
 from dsofs.files import write_folder
 from dsofs.methods import METHODS, Method
@@ -28,7 +27,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.readers.guards import refuse_too_big
 from dsofs.tables.writers import csv_text
-from dsofs.workflows.arguments import METHOD, check_arguments
+from dsofs.workflows import METHOD, check_arguments
 
 DEFAULT_METHODS = ("dso", "multitask_lasso", "l1_svm", "f_test")
 HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
@@ -190,12 +189,11 @@ def refuse_other_comparison(
 
 def protocol(ks: list[int], quick: bool, impute: str) -> Protocol:
     """The clean protocol, tuned at the largest number of features asked for."""
-    clean = CLEAN.untuned("clean, quick", trials=QUICK_TRIALS) if quick else _tuned_at(max(ks))
-    return clean if impute == "none" else with_gaps(clean, impute)
-
-
-def _tuned_at(k: int) -> Protocol:
-    return replace(CLEAN, name=f"clean, tuned at {k}", tuned_at=k)
+    k = max(ks)
+    clean = replace(CLEAN, name=f"clean, tuned at {k}", tuned_at=k)
+    if quick:
+        clean = CLEAN.untuned("clean, quick", trials=QUICK_TRIALS)
+    return clean if impute == "none" else replace(clean, name=f"{clean.name}, {impute} imputed", impute=impute)
 
 
 def measure(

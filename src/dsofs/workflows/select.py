@@ -28,7 +28,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import csv_text
-from dsofs.workflows.arguments import METHOD, check_arguments
+from dsofs.workflows import METHOD, check_arguments
 
 FOLDS = 5
 ALL_CORES = -1

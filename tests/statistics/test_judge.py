@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from dsofs.statistics.metrics import scores
+from dsofs.statistics.judge import scores
 
 
 @pytest.mark.parametrize("seed", range(5))
