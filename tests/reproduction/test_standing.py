@@ -4,7 +4,7 @@ import pytest
 from dsofs.experiments import ALL_FEATURES, CLEAN, Row
 from dsofs.reproduction.experiments import FEW_KS
 from dsofs.reproduction.standing import seconds_tables, significance_tables, stability_tables, standing_tables
-from dsofs.reproduction.summary import Results, chosen_features, matrix, methods_of
+from dsofs.reproduction.summary import Results, first_features, matrix, methods_of
 from dsofs.statistics import stability
 
 DATA = ("semeion", "ar", "orl", "tox_171")
@@ -83,10 +83,10 @@ def test_too_little_is_not_tested():
     assert significance_tables(results(methods=("dso", "lasso"))) == []
 
 
-def test_stability_is_that_of_the_chosen_features():
+def test_stability_is_that_of_the_first_features():
     given = results()
     table = stability_tables(given)[FEW_KS.index(20)]
-    chosen = chosen_features(given.clean, 20)["ar", "dso"]
+    chosen = first_features(given.clean, 20)["ar", "dso"]
     assert [len(each) for each in chosen] == [20] * 3
     assert cells(table)["AR"][0].startswith(f"{stability(chosen, 300).index:.2f} [")
     assert cells(stability_tables(results(trials=1))[0])["AR"] == ("",) * 3
@@ -94,8 +94,8 @@ def test_stability_is_that_of_the_chosen_features():
 
 def test_features_are_taken_from_the_longest_list_of_a_trial():
     rows = [Row("ar", "dso", 0, k=k, values={"features": list(range(k))}) for k in (20, 50, 30)]
-    assert chosen_features(rows, 40) == {("ar", "dso"): [list(range(40))]}
-    assert chosen_features(rows, 60) == {}
+    assert first_features(rows, 40) == {("ar", "dso"): [list(range(40))]}
+    assert first_features(rows, 60) == {}
 
 
 def test_seconds_of_a_selection_and_of_a_trial():

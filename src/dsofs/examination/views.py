@@ -107,12 +107,8 @@ def mean_image(X: AnyArray, shape: Sequence[int], order: str, chosen: Ints) -> I
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     span = np.ptp(mean)
     grey = np.rint((mean - mean.min()) / (span if span > 0 else 1.0) * 255).astype(int)
-    position = np.arange(len(mean)).reshape(shape)
-    where = np.empty(len(mean), dtype=int)  # of each column of X in the image, row by row
-    where[np.arange(len(mean)).reshape(shape, order=order).ravel()] = position.ravel()  # type: ignore[call-overload]
-    image = np.empty(len(mean), dtype=int)
-    image[where] = grey
-    return Image(list(shape), image.tolist(), where[chosen].tolist())
+    columns = np.arange(len(mean)).reshape(shape, order=order).ravel()  # type: ignore[call-overload]  # row by row
+    return Image(list(shape), grey[columns].tolist(), np.argsort(columns)[chosen].tolist())
 
 
 def rounded(values: Floats, digits: int = 4) -> list[float]:

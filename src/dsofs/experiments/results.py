@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import zlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,16 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
             continue
         rows.append(_row(fields, f"Line {number} of {str(file)!r}"))
     return rows
+
+
+def chosen_features(rows: Iterable[Row]) -> dict[tuple[str, str, int], list[int]]:
+    """(data, method, seed) -> features, best first: those of the row with most features, which alone has them all."""
+    longest: dict[tuple[str, str, int], list[int]] = {}
+    for row in rows:
+        cell, features = (row.data, row.method, row.seed), row.values.get("features", [])
+        if len(features) > len(longest.get(cell, [])):
+            longest[cell] = features
+    return longest
 
 
 def _content(file: Path) -> bytes:

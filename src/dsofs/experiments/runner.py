@@ -101,21 +101,21 @@ def run(
         forecast.learn(found.values())
         jobs = (delayed(_attempt)(cell, protocol, methods[cell.method], tables[cell.data]) for cell in pending)
         failures, left = [], set(pending)
-        report = progress or _ignore
-        report(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
+
+        def report() -> None:
+            if progress is not None:
+                progress(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
+
+        report()
         for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
             _keep(outcome.rows, out, found)
             failures += [outcome.error] if outcome.error else []
             left.discard(outcome.cell)
             forecast.learn(outcome.rows)
-            report(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
+            report()
     if failures:
         raise CellsFailedError(failures, len(cells))
     return [found[cell.row(protocol, k).key] for cell in cells for k in cell.ks]
-
-
-def _ignore(progress: RunProgress) -> None:
-    """Nobody watches."""
 
 
 def _keep(rows: Iterable[Row], out: str | os.PathLike[str], found: dict[Any, Row]) -> None:

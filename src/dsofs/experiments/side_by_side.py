@@ -1,4 +1,4 @@
-"""Methods side by side on one data set, as their rows in a results file tell."""
+"""Methods side by side on one data set, from their rows in a results file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from dsofs.design.types import Floats
 from dsofs.experiments.cells import ALL_FEATURES
-from dsofs.experiments.results import Row, append_row, read_rows
+from dsofs.experiments.results import Row, append_row, chosen_features, read_rows
 from dsofs.files import sole_writer
 from dsofs.records import read_record
 from dsofs.statistics.significance import compare_with_first, error_by_chance, holm, resampled_error, resampled_p
@@ -181,15 +181,11 @@ def side_by_side(path: str | os.PathLike[str]) -> SideBySide:
 
 
 def _stabilities(rows: Sequence[Row], method: str, asked: Asked) -> list[Stability | None]:
-    """Of the sets that the trials chose; only the row with most features holds their order."""
-    orders: dict[int, list[int]] = {}
-    for row in rows:
-        found = row.values.get("features", ())
-        if row.method == method and len(found) > len(orders.get(row.seed, ())):
-            orders[row.seed] = found
+    """Of the sets that the trials chose."""
+    orders = chosen_features(row for row in rows if row.method == method).values()
     if len(orders) < 2:
         return [None] * len(asked.ks)
-    found = [stability([np.array(order[:k]) for order in orders.values()], asked.n_features) for k in asked.ks]
+    found = [stability([np.array(order[:k]) for order in orders], asked.n_features) for k in asked.ks]
     return [None if np.isnan(each.index) else each for each in found]
 
 

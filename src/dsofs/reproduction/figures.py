@@ -15,7 +15,7 @@ from dsofs.optional import require
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import DIGITS, PICTURED, by_p
 from dsofs.reproduction.standing import comparable
-from dsofs.reproduction.summary import TITLES, Results, chosen_features, data_of, methods_of, over_trials, title
+from dsofs.reproduction.summary import TITLES, Results, data_of, first_features, methods_of, over_trials, title
 from dsofs.statistics import mean_ranks
 
 COLUMNS = 3
@@ -163,7 +163,7 @@ def pixels(results: Results) -> Any:
     names = [name for name in PIXELS if name in facts]
     figure, axes = panels(max(1, len(names) * len(PICTURED)), columns=len(PICTURED), size=(2.0, 2.2))
     for row, name in enumerate(names):
-        chosen = chosen_features(results.clean, PIXELS[name])
+        chosen = first_features(results.clean, PIXELS[name])
         for column, method in enumerate(PICTURED):
             ax = axes[row * len(PICTURED) + column]
             _pixel_panel(ax, facts[name], chosen.get((name, method), []))

@@ -15,14 +15,14 @@ from dsofs.reproduction.summary import (
     Measure,
     Results,
     accuracy,
-    chosen_features,
     data_of,
+    first_features,
     matrix,
     methods_of,
     over_trials,
     title,
 )
-from dsofs.reproduction.tables import Table, labelled, noted
+from dsofs.reproduction.tables import Table, table_of
 from dsofs.statistics import compare_with_first, mean_ranks, stability
 
 LEAST_DATA, LEAST_METHODS = 2, 3  # below which nothing can be tested
@@ -66,7 +66,7 @@ def _means(results: Results, rows: Sequence[Row], measure: str) -> Table:
         lines.append((title(ALL_FEATURES), *[f"{value:.2f}"] * len(means)))
     notes = f"Mean (%) over {len(data)} data sets of the means over trials; clean protocol."
     header = ("", *(f"k = {k}" for k in means))
-    return Table(labelled(f"{measure}, mean over data sets", results), header, lines, noted(notes, results))
+    return table_of(results, f"{measure}, mean over data sets", header, lines, notes)
 
 
 def best_in_bold(values: Floats, number: int) -> str:
@@ -83,8 +83,7 @@ def _by_data(results: Results, rows: Sequence[Row], k: int) -> Table:
         reference = values.get((name, ALL_FEATURES, None))
         lines.append((CATALOGUE[name].title, *cells, f"{fmean(reference):.2f}" if reference else ""))
     header = ("", *map(title, methods), title(ALL_FEATURES))
-    return Table(labelled(f"Accuracy with {k} features", results), header, lines,
-                 noted("Mean (%) over trials; clean protocol.", results))  # fmt: skip
+    return table_of(results, f"Accuracy with {k} features", header, lines, "Mean (%) over trials; clean protocol.")
 
 
 def comparable(rows: Sequence[Row], ks: Sequence[int] = FEW_KS) -> dict[int, Floats]:
@@ -119,7 +118,7 @@ def _at_each_k(results: Results) -> list[Table]:
         f"DSO-FS among {len(methods)} methods: mean accuracy (%) over the data sets on which all were run with k "
         "features, its place by that, and its mean rank; clean protocol. p: Wilcoxon's signed ranks, Holm's correction."
     )
-    return [Table(labelled("DSO-FS at each k", results), header, lines, noted(notes, results))] if lines else []
+    return [table_of(results, "DSO-FS at each k", header, lines, notes)] if lines else []
 
 
 def _against_each(results: Results) -> list[Table]:
@@ -142,8 +141,7 @@ def _against_each(results: Results) -> list[Table]:
             f"being equal: {ranks.p_value:.4f}; mean ranks that differ by less than {ranks.critical_difference:.2f} do "
             "not differ significantly (Nemenyi, 5 %)."
         )
-        tables.append(Table(labelled(f"DSO-FS against the others, k = {k}", results), header, lines,
-                            noted(notes, results)))  # fmt: skip
+        tables.append(table_of(results, f"DSO-FS against the others, k = {k}", header, lines, notes))
     return tables
 
 
@@ -153,7 +151,7 @@ def stability_tables(results: Results) -> list[Table]:
     methods, facts = methods_of(rows), {row.data: row.values["n_features"] for row in rows}
     tables = []
     for k in FEW_KS:
-        chosen = chosen_features(rows, k)
+        chosen = first_features(rows, k)
         lines = [
             (CATALOGUE[name].title, *(_stability(chosen.get((name, method), []), facts[name]) for method in methods))
             for name in data_of(rows)
@@ -162,8 +160,7 @@ def stability_tables(results: Results) -> list[Table]:
             "Nogueira's index over trials with its interval of 95 %: 1 if the same features are chosen in all of them, "
             "0 if by chance. Training samples of two trials overlap by about 60 %."
         )
-        tables.append(Table(labelled(f"Stability with {k} features", results), ("", *map(title, methods)), lines,
-                            noted(notes, results)))  # fmt: skip
+        tables.append(table_of(results, f"Stability with {k} features", ("", *map(title, methods)), lines, notes))
     return tables
 
 
@@ -190,5 +187,5 @@ def seconds_tables(results: Results) -> list[Table]:
             largest = max((row.k for row in rows if row.data == name and row.k is not None), default=None)
             cells = (values.get((name, method, largest)) for method in methods)
             lines.append((CATALOGUE[name].title, *(f"{fmean(cell):.2f}" if cell else "" for cell in cells)))
-        tables.append(Table(labelled(heading, results), ("", *map(title, methods)), lines, noted(notes, results)))
+        tables.append(table_of(results, heading, ("", *map(title, methods)), lines, notes))
     return tables

@@ -13,6 +13,7 @@ import numpy as np
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.design.types import Floats
 from dsofs.experiments import CLEAN, PAPER, Protocol, Row
+from dsofs.experiments.results import chosen_features
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import FACTS, QUICK
 
@@ -117,15 +118,10 @@ def matrix(
     return data, np.round(means, DECIMALS)  # equal up to rounding is a tie
 
 
-def chosen_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:
+def first_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:
     """(data, method) -> the first k features of each trial."""
-    longest: dict[tuple[str, str, int], list[int]] = {}
-    for row in rows:
-        features = row.values.get("features", [])
-        if len(features) > len(longest.get((row.data, row.method, row.seed), [])):
-            longest[row.data, row.method, row.seed] = features
     chosen: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
-    for (data, method, _), features in sorted(longest.items()):
+    for (data, method, _), features in sorted(chosen_features(rows).items()):
         if len(features) >= k:
             chosen[data, method].append(features[:k])
     return dict(chosen)

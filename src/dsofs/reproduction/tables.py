@@ -28,12 +28,13 @@ class Table:
         return "\n".join([f"## {self.title}", "", *rows, "", self.notes, ""])
 
 
-def labelled(title: str, results: Results) -> str:
-    return f"{title}, quick" if results.quick else title
-
-
-def noted(notes: str, results: Results) -> str:
-    return QUICK_NOTE + notes if results.quick else notes
+def table_of(
+    results: Results, title: str, header: tuple[str, ...], lines: Sequence[tuple[str, ...]], notes: str
+) -> Table:
+    """A table that says so if it was drawn from quick runs."""
+    if results.quick:
+        title, notes = f"{title}, quick", QUICK_NOTE + notes
+    return Table(title, header, lines, notes)
 
 
 def table1(results: Results) -> list[Table]:
@@ -74,7 +75,7 @@ def table2(results: Results) -> list[Table]:
         f"Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; below it the paper's, "
         "and the difference."
     )
-    return [Table(labelled("Table 2", results), ("", *paper.METHODS.values()), lines, noted(notes, results))]
+    return [table_of(results, "Table 2", ("", *paper.METHODS.values()), lines, notes)]
 
 
 def surviving_features(results: Results) -> list[Table]:
@@ -87,7 +88,7 @@ def surviving_features(results: Results) -> list[Table]:
         lines.append((CATALOGUE[name].title, *(cells if any(found) else [results.why_not_run(name), *cells[1:]])))
     header = ("", *(f"p = {p:g}" for p in paper.PS))
     notes = "Features whose weights are not all zero, mean over trials. All others are ranked by when they became zero."
-    return [Table(labelled("Features that survive", results), header, lines, noted(notes, results))]
+    return [table_of(results, "Features that survive", header, lines, notes)]
 
 
 def _span(numbers: Sequence[int]) -> str:

@@ -141,7 +141,8 @@ def compare_table(
     >>> folder.cleanup()
     """
     check_arguments("compare_table", RULES, locals())
-    require_packages(methods)
+    for name in methods:  # make one of each: what needs a package that is missing says so before anything is run
+        METHODS[name](1)
     table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep, feature_groups=feature_groups,
                           sample_groups=groups, impute="none" if impute == "none" else "keep")  # fmt: skip
     if on_read is not None:
@@ -155,15 +156,10 @@ def compare_table(
         remember(folder / ROWS, asked(table, rows, how, command))
         results, measured = summarise(rows), side_by_side(folder / ROWS)
         contents = {} if out is None else {
-            "results.csv": results_csv(results), "report.html": render_comparison(measured)
+            "results.csv": csv_text(HEADER, [[line[name] for name in HEADER] for line in results]),
+            "report.html": render_comparison(measured),
         }  # fmt: skip
         return TableComparison(results, measured, table.notes, write_folder(folder, contents))
-
-
-def require_packages(methods: Iterable[str]) -> None:
-    """Make one selector of each method: what needs a package that is missing says so before anything is run."""
-    for name in methods:
-        METHODS[name](1)
 
 
 def refuse_other_comparison(
@@ -288,7 +284,3 @@ def _line(method: str, k: int | None, rows: list[Row]) -> dict[str, Any]:
         "seconds": float(np.mean([row.seconds or 0.0 for row in rows])),
         "trials": len(rows),
     }
-
-
-def results_csv(lines: list[dict[str, Any]]) -> str:
-    return csv_text(HEADER, [[line[name] for name in HEADER] for line in lines])
