@@ -63,7 +63,7 @@ def test_the_luck_of_the_splits_is_told_from_that_of_the_samples():
     assert (best.wins, best.worse) == (10, ["f_test"])
     assert best.luck.splits < 0.05 < best.luck.samples
     assert headline(found).endswith("by more than the luck of the splits")
-    assert "other samples of the kind might tell otherwise" in told(found)
+    assert "other samples of the kind might show otherwise" in told(found)
 
 
 def test_too_few_trials_are_called_so():

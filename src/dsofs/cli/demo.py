@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -34,18 +33,6 @@ TRAINING = 0.6  # part of the samples
 RESAMPLES, PERMUTATIONS = 8, 19  # few, so that a demonstration does not take long
 
 
-@dataclass(frozen=True)
-class Run:
-    """A fitted selector, the seconds it took, and held-out accuracy with k features and with all."""
-
-    selector: DSOSelector
-    n_train: int
-    n_test: int
-    seconds: float
-    accuracy: float
-    accuracy_all: float
-
-
 @click.command(cls=Respelled, old={"-p": "--p"})
 @click.option("-k", "n_features", type=click.IntRange(1),
               help="Number of features to select; by default 10 measurements and 20 pixels.")  # fmt: skip
@@ -69,21 +56,21 @@ def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:
     """Named features, two classes."""
     data = load_breast_cancer()
     console.rule("[bold]Breast cancer: malignant or benign, from 30 measurements")
-    run = run_selector(data.data, data.target, k, p, seed)
+    selector, sentences = run_selector(data.data, data.target, k, p, seed)
     table = Table("rank", "feature", "score", box=None)
-    for rank, index in enumerate(np.argsort(run.selector.ranking_)[:k], 1):
-        table.add_row(str(rank), str(data.feature_names[index]), f"{run.selector.scores_[index]:.3f}")
+    for rank, index in enumerate(np.argsort(selector.ranking_)[:k], 1):
+        table.add_row(str(rank), str(data.feature_names[index]), f"{selector.scores_[index]:.3f}")
     console.print(table)
-    print_certificate(console, run, k)
+    console.print("\n".join(sentences))
 
 
 def show_digits(console: Console, k: int, p: float, seed: int) -> None:
     """Pixels, ten classes: where on the 8 x 8 image the chosen ones lie."""
     X, y = load_digits(return_X_y=True)
     console.rule("[bold]Digits: 0 to 9, from 8 x 8 pixels")
-    run = run_selector(X, y, k, p, seed)
-    console.print(pixel_map(X.mean(axis=0), run.selector.ranking_, k))
-    print_certificate(console, run, k)
+    selector, sentences = run_selector(X, y, k, p, seed)
+    console.print(pixel_map(X.mean(axis=0), selector.ranking_, k))
+    console.print("\n".join(sentences))
 
 
 def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> None:
@@ -101,8 +88,8 @@ def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> No
     console.print(Text(f"Written: {out.resolve()}"), soft_wrap=True)
 
 
-def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> Run:
-    """Select on the training samples, score a linear SVM on the rest."""
+def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> tuple[DSOSelector, list[str]]:
+    """Select on the training samples, score a linear SVM on the rest; the selector, and what was found in words."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=TRAINING, stratify=y, random_state=seed)
     clock = time.perf_counter()
     with warnings.catch_warnings():
@@ -112,7 +99,24 @@ def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> Run:
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     some = model.fit(selector.transform(X_train), y_train).score(selector.transform(X_test), y_test)
     everything = model.fit(X_train, y_train).score(X_test, y_test)
-    return Run(selector, len(y_train), len(y_test), seconds, some, everything)
+    return selector, [
+        *certificate(selector),
+        f"{seconds:.3f} s for {len(y_train)} training samples of {selector.classes_.size} classes",
+        f"held-out accuracy of a linear SVM on the other {len(y_test)}: [bold]{some:.1%}[/] with {k} features, "
+        f"{everything:.1%} with all {X.shape[1]}\n",
+    ]
+
+
+def certificate(selector: DSOSelector) -> list[str]:
+    """How near the optimum the weights are, and whether the classes can be separated."""
+    reached = f"stationary to {selector.stationarity_:.1e}"
+    if selector.p >= 1:
+        reached = f"within {selector.duality_gap_:.1e} of the optimum (certified duality gap)"
+    rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
+    found = [f"{selector.status_}: {reached}, {rows} features not zero, {selector.n_iter_} steps"]
+    if n := len(selector.conflicts_):
+        found.append(f"{n} training samples contradict each other: no linear rule gets all of them right")
+    return found
 
 
 def pixel_map(mean_image: Floats, ranking: Ints, k: int) -> Text:
@@ -128,22 +132,3 @@ def pixel_map(mean_image: Floats, ranking: Ints, k: int) -> Text:
                 text.append(SHADES[level[pixel]] * 4, style="dim")
         text.append("\n")
     return text
-
-
-def print_certificate(console: Console, run: Run, k: int) -> None:
-    selector = run.selector
-    if selector.p >= 1:
-        certificate = f"within {selector.duality_gap_:.1e} of the optimum (certified duality gap)"
-    else:
-        certificate = f"stationary to {selector.stationarity_:.1e}"
-    rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
-    console.print(f"{selector.status_}: {certificate}, {rows} features not zero, {selector.n_iter_} steps")
-    if len(selector.conflicts_):
-        console.print(
-            f"{len(selector.conflicts_)} training samples contradict each other: no linear rule gets all of them right"
-        )
-    console.print(f"{run.seconds:.3f} s for {run.n_train} training samples of {selector.classes_.size} classes")
-    console.print(
-        f"held-out accuracy of a linear SVM on the other {run.n_test}: [bold]{run.accuracy:.1%}[/] with {k} features, "
-        f"{run.accuracy_all:.1%} with all {len(selector.ranking_)}\n"
-    )

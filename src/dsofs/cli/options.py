@@ -24,9 +24,9 @@ class Respelled(click.Command):
         self.old = old
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [self._spelled_anew(word) for word in args])
+        return super().parse_args(ctx, [self._respell(word) for word in args])
 
-    def _spelled_anew(self, word: str) -> str:
+    def _respell(self, word: str) -> str:
         name, equals, value = word.partition("=")
         if name not in self.old:
             return word

@@ -19,7 +19,6 @@ from dsofs.examination.doubtful import suspects
 from dsofs.examination.findings import ClassCount, Feature, Findings
 from dsofs.examination.record import Source, convergence, finite, origin
 from dsofs.examination.resampling import (
-    Progress,
     Resample,
     given_folds,
     random_splits,
@@ -40,7 +39,7 @@ from dsofs.parameters import DEPRECATED
 from dsofs.statistics.judge import dense
 from dsofs.statistics.samples import Samples
 from dsofs.statistics.splits import Rows
-from dsofs.stopwatch import Stopwatch
+from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.validation import check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried

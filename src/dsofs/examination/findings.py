@@ -168,7 +168,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Origin:
-    """How the findings were made."""
+    """Where the findings come from, and what they were measured with."""
 
     data: str
     sha256: str
@@ -185,7 +185,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything the report shows. Made by :func:`dsofs.report.examine`."""
+    """Everything the report shows: what :func:`dsofs.report.examine` returns."""
 
     n_samples: int
     n_features: int

@@ -1,4 +1,4 @@
-"""Where findings come from: the data, the selector with its certificate, and when and with what they were made."""
+"""Where findings come from: the data, the selector with its certificate, when they were measured, and with what."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +21,7 @@ from dsofs.examination.relabelling import shuffle_labels
 from dsofs.statistics.judge import LinearModel, dense
 from dsofs.statistics.samples import Samples
 from dsofs.statistics.splits import Rows, folds, train_test
-
-Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
+from dsofs.stopwatch import Progress
 
 ALL_FEATURES_ENTRIES = 20_000_000  # of a training part; on more, the model on all features is not worth its time
 
@@ -153,7 +152,7 @@ def _mean_accuracy(data: Samples, selector: Any, n_splits: int, k: int, seed: in
 
 
 def _follow(jobs: Any, total: int, stage: str, n_jobs: int | None, progress: Progress | None) -> Iterator[Any]:
-    """The results in order; ``progress`` hears of each."""
+    """The results in order; ``progress`` is called after each."""
     results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     for done, result in enumerate(results, 1):
         if progress is not None:

@@ -42,7 +42,7 @@ class Protocol:
     trials : int
         How many random splits there are, unless a run says otherwise.
     impute : "median", "most-frequent", "knn" or None
-        How missing values are filled, in each split with what its training samples say; None if there are none.
+        How missing values are filled, in each split from its training samples alone; None if there are none.
     fixed : mapping of method -> parameters
         What the protocol demands of a method beside what is tuned.
     grids : mapping of method -> parameter -> values

@@ -8,7 +8,7 @@ from dsofs.experiments.side_by_side import Best, SideBySide
 from dsofs.report.compared_verdict import headline, lead, p_words, remarks
 from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.page import page
-from dsofs.report.parts import answer_first, cite, facts, figure, legend, section, table
+from dsofs.report.parts import INTERVAL, answer_first, cite, half_section, legend, record, section, table
 from dsofs.report.pictures.charts import CurvePoint, methods_picture
 
 TILES = 6  # numbers of features at the head of the page
@@ -59,7 +59,7 @@ def accuracy(found: SideBySide) -> Markup:
     named = (reference, f"{NO_SELECTION} {reference:.0%}")
     drawn = methods_picture(lines, ks, ("held-out accuracy", ".0%"), description, named)
     caption = "Means over the trials; bars are one standard deviation. Methods stand a little apart at each number."
-    return section("accuracy", "Accuracy against number of features", _legend(found), figure(drawn, caption), half=True)
+    return half_section("accuracy", "Accuracy against number of features", drawn, caption, _legend(found))
 
 
 def stability(found: SideBySide) -> Markup | None:
@@ -74,9 +74,8 @@ def stability(found: SideBySide) -> Markup | None:
     description = f"Nogueira's stability of {len(lines)} methods against the number of features, between "
     description += f"{min(values):.2f} and {max(values):.2f}. The table below has all figures."
     drawn = methods_picture(lines, ks, ("stability (1: always the same)", ".1f"), description)
-    caption = "Nogueira's index of the sets chosen in the trials, with its 95 % interval: 1 if all are equal, 0 if they"
-    caption += " agree as random sets do."
-    return section("stability", "How stable the choices are", _legend(found), figure(drawn, caption), half=True)
+    caption = f"Nogueira's index of the sets chosen in the trials, {INTERVAL}"
+    return half_section("stability", "How stable the choices are", drawn, caption, _legend(found))
 
 
 def _legend(found: SideBySide) -> Markup:
@@ -163,14 +162,13 @@ def classes(found: SideBySide) -> Markup:
     )  # fmt: skip
 
 
-def made(found: SideBySide) -> Markup:
+def provenance(found: SideBySide) -> Markup:
     asked = found.asked
     versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    entries = [
+    return record([
         ("data", asked.file), ("SHA-256", asked.sha256), ("command", asked.command), ("protocol", asked.protocol),
         ("trials", str(asked.trials)), ("versions", versions),
-    ]  # fmt: skip
-    return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
+    ])  # fmt: skip
 
 
-SECTIONS = (ahead, accuracy, stability, figures, seconds, classes, made, cite)
+SECTIONS = (ahead, accuracy, stability, figures, seconds, classes, provenance, cite)

@@ -8,7 +8,7 @@ from dsofs.experiments.side_by_side import CLEAR, ENOUGH_TRIALS, Best, Luck, Sid
 from dsofs.report.grade import CERTAIN, Grade
 from dsofs.report.verdict import Remark
 
-TINY = 0.001  # p-values below are not told apart
+TINY = 0.001  # smaller p-values are not distinguished
 
 
 def headline(found: SideBySide) -> str:
@@ -86,7 +86,7 @@ def _luck_words(luck: Luck | None) -> str:
     if luck.splits < CLEAR:
         return (
             f": on these samples more than the luck of the splits ({p_words(luck.splits)}), though other samples "
-            f"of the kind might tell otherwise ({p_words(luck.samples)})"
+            f"of the kind might show otherwise ({p_words(luck.samples)})"
         )
     return f": that may be chance ({p_words(luck.splits)})"
 

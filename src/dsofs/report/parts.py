@@ -12,6 +12,7 @@ from dsofs.report.svg import mark, picture
 from dsofs.report.verdict import Remark
 
 CLASS_NAME = 28  # characters
+INTERVAL = "with its 95 % interval: 1 if all are equal, 0 if they agree as random sets do."
 # How to cite; the same as CITATION.cff, which is not part of an installed package.
 PAPER = "H. Peng and Y. Fan: Direct l2,p-Norm Learning for Feature Selection."
 SOFTWARE = f"The dsofs developers: dsofs: direct sparsity optimisation for feature selection, version {__version__}."
@@ -44,6 +45,11 @@ def section(key: str, title: str, *children: object, half: bool = False) -> Mark
     return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
 
 
+def half_section(key: str, title: str, drawn: Markup, caption: str, *above: object) -> Markup:
+    """A picture with its caption, as wide as half the page."""
+    return section(key, title, *above, figure(drawn, caption), half=True)
+
+
 def cite(_: object) -> Markup:
     """The last section of every page, whatever was found."""
     return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
@@ -64,6 +70,11 @@ def table(
 
 def facts(entries: Sequence[tuple[str, object]]) -> Markup:
     return tag("dl", [[tag("dt", name), tag("dd", tag("bdi", value))] for name, value in entries], class_="facts")
+
+
+def record(entries: Sequence[tuple[str, str | None]]) -> Markup:
+    """Where the figures of a page come from, as far as it is known."""
+    return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
 
 
 def tile(name: str, value: str, note: str) -> Markup:

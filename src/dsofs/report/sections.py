@@ -6,14 +6,27 @@ from collections.abc import Iterable
 
 from dsofs.examination.findings import Findings, PermutationTest
 from dsofs.report.feature_table import features
-from dsofs.report.grade import grade, too_few_labellings
+from dsofs.report.grade import beats_chance, grade, too_few_labellings
 from dsofs.report.html import Markup, label, tag
-from dsofs.report.parts import CLASS_NAME, answer_first, cite, class_legend, class_names, facts, figure, section, table
+from dsofs.report.parts import (
+    CLASS_NAME,
+    INTERVAL,
+    answer_first,
+    cite,
+    class_legend,
+    class_names,
+    facts,
+    figure,
+    half_section,
+    record,
+    section,
+    table,
+)
 from dsofs.report.pictures.charts import accuracy_picture, convergence_picture, permutation_picture, stability_picture
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.images import heatmap_picture, pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
-from dsofs.report.verdict import accuracy_words, capitalised, headline, looks_like_chance, p_words, remarks
+from dsofs.report.verdict import accuracy_words, capitalised, headline, p_words, remarks
 
 SUSPECTS_SHOWN = 25
 ADVISED = (
@@ -54,7 +67,7 @@ def _tiles(findings: Findings) -> Iterable[tuple[str, str, str]]:
 
 def _advised(findings: Findings) -> bool:
     """Whether a number of features can be advised: not of noise, and not from a single number."""
-    return len(findings.accuracy.ks) > 1 and not looks_like_chance(findings)
+    return len(findings.accuracy.ks) > 1 and beats_chance(findings)
 
 
 def _shuffles(test: PermutationTest) -> str:
@@ -72,24 +85,19 @@ def pixels(findings: Findings) -> Markup | None:
     if findings.image is None:
         return None
     rows, columns = findings.image.shape
-    return section(
-        "pixels", "Where the chosen pixels lie",
-        figure(pixels_picture(findings.image), f"Mean of all {findings.n_samples:,} images of {rows} × {columns} "
-                "pixels, with the chosen ones marked."),
-        half=True,
-    )  # fmt: skip
+    caption = f"Mean of all {findings.n_samples:,} images of {rows} × {columns} pixels, with the chosen ones marked."
+    return half_section("pixels", "Where the chosen pixels lie", pixels_picture(findings.image), caption)
 
 
 def prediction(findings: Findings) -> Markup:
-    curve, advised = findings.accuracy, _advised(findings)
-    return section(
-        "accuracy", "How many features are needed",
-        figure(accuracy_picture(curve, advised=advised), f"{_resamples(findings)}: features are chosen and a "
-                f"{findings.origin.classifier} is fitted on 60 % of the samples, drawn class by class, and the other "
-                "40 % are predicted. Nothing of them is used before, scaling included. The band is one standard "
-                "deviation." + (ADVISED if advised else "")),
-        half=True,
-    )  # fmt: skip
+    advised = _advised(findings)
+    caption = (
+        f"{_resamples(findings)}: features are chosen and a {findings.origin.classifier} is fitted on 60 % of the "
+        "samples, drawn class by class, and the other 40 % are predicted. Nothing of them is used before, scaling "
+        "included. The band is one standard deviation." + ADVISED * advised
+    )
+    drawn = accuracy_picture(findings.accuracy, advised=advised)
+    return half_section("accuracy", "How many features are needed", drawn, caption)
 
 
 def chance(findings: Findings) -> Markup | None:
@@ -97,25 +105,18 @@ def chance(findings: Findings) -> Markup | None:
     if test is None:
         return None
     splits = "split" if test.n_splits == 1 else "splits"
-    return section(
-        "chance", "Is it better than chance?",
-        figure(permutation_picture(test), f"Labels were shuffled {len(test.shuffled)} times and everything was done "
-                f"again with them, the selection included, on {test.n_splits} {splits}. p = (1 + times as good) / "
-                f"(1 + {len(test.shuffled)}); {p_words(findings)}."),
-        half=True,
-    )  # fmt: skip
+    caption = (
+        f"Labels were shuffled {len(test.shuffled)} times and everything was done again with them, the selection "
+        f"included, on {test.n_splits} {splits}. p = (1 + times as good) / (1 + {len(test.shuffled)}); "
+        f"{p_words(findings)}."
+    )
+    return half_section("chance", "Is it better than chance?", permutation_picture(test), caption)
 
 
 def stability(findings: Findings) -> Markup | None:
     drawn = stability_picture(findings.stability)
-    if not drawn:
-        return None
-    return section(
-        "stability", "How stable the choice is",
-        figure(drawn, "Nogueira's index of the sets chosen in the resamples, with its 95 % interval: 1 if all are "
-                "equal, 0 if they agree as random sets do."),
-        half=True,
-    )  # fmt: skip
+    caption = f"Nogueira's index of the sets chosen in the resamples, {INTERVAL}"
+    return half_section("stability", "How stable the choice is", drawn, caption) if drawn else None
 
 
 def samples(findings: Findings) -> Markup:
@@ -192,7 +193,7 @@ def suspects(findings: Findings) -> Markup:
             "classes explains. Where classes overlap, samples are mispredicted without being listed, and some that are "
             "listed will turn out to be right. ",
             "Samples of a proof that no linear rule gets all of them right are listed too. " if proof else None,
-            "Since the predictions may be no better than chance, this says little." if looks_like_chance(findings)
+            "Since the predictions may be no better than chance, this says little." if not beats_chance(findings)
             else "Check their labels first."),
         table(headings, rows, "plain"),
         tag("p", f"{left_out} more are not shown.") if left_out else None,
@@ -216,19 +217,19 @@ def convergence(findings: Findings) -> Markup | None:
     )
 
 
-def made(findings: Findings) -> Markup:
+def provenance(findings: Findings) -> Markup:
     origin = findings.origin
     parameters = ", ".join(f"{name}={value!r}" for name, value in origin.parameters.items() if value is not None)
     seconds = ", ".join(f"{stage} {value:.1f} s" for stage, value in origin.seconds.items())
     versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items())
-    entries = [
+    return record([
         ("data", origin.data), ("SHA-256", origin.sha256), ("command", origin.command),
         ("method", f"{origin.method}({parameters})"), ("seed", str(origin.seed)), ("made", origin.created),
         ("time", seconds), ("versions", versions),
-    ]  # fmt: skip
-    return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
+    ])  # fmt: skip
 
 
 SECTIONS = (
-    features, pixels, prediction, chance, stability, samples, heat_map, confusion, suspects, convergence, made, cite,
+    features, pixels, prediction, chance, stability, samples, heat_map, confusion, suspects, convergence, provenance,
+    cite,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from dsofs.report.grade import (
     SIGNIFICANT,
     TOO_FEW,
     Grade,
+    beats_chance,
     can_show,
     grade,
     loss,
@@ -44,9 +45,9 @@ def headline(findings: Findings) -> str:
     classes = f"{len(findings.classes)} classes"
     if findings.balanced is not None and findings.balanced.untested:
         classes = f"{findings.balanced.n_tested} of {classes}"
-    told_apart = f"{some} tell{'' if k > 1 else 's'} {classes} apart"
+    separated = f"{some} tell{'' if k > 1 else 's'} {classes} apart"
     reasons = reservations(findings)[:REASONS]
-    return f"{told_apart}, but {' and '.join(reasons)}" if reasons else told_apart
+    return f"{separated}, but {' and '.join(reasons)}" if reasons else separated
 
 
 def _why_rejected(findings: Findings) -> str:
@@ -58,11 +59,6 @@ def _why_rejected(findings: Findings) -> str:
     if test is not None and test.p_value <= SIGNIFICANT:
         return "their predictions are hardly better than chance"
     return "their predictions may be no better than chance"
-
-
-def looks_like_chance(findings: Findings) -> bool:
-    """Whether it is not shown that the predictions are better than chance."""
-    return grade(findings) is Grade.REJECT
 
 
 def accuracy_words(findings: Findings) -> str:
@@ -111,7 +107,7 @@ def remarks(findings: Findings) -> list[Remark]:
 def own_remarks(findings: Findings) -> list[Remark]:
     """Those that follow from what was measured."""
     found = [_chance(findings)]
-    if not looks_like_chance(findings):
+    if beats_chance(findings):
         found += [_loss(findings), _number(findings), *_suspects(findings)]  # of noise, none of them says anything
     found += [
         _stability(findings), _weightless(findings), _certificate(findings), _untested(findings),
@@ -122,7 +118,7 @@ def own_remarks(findings: Findings) -> list[Remark]:
 
 def _chance(findings: Findings) -> Remark | None:
     """What the permutation test says, and what accuracy and its uncertainty say beside it."""
-    test, rejected = findings.permutation, looks_like_chance(findings)
+    test, rejected = findings.permutation, not beats_chance(findings)
     uncertain = "accuracy is not above chance by more than its uncertainty"
     if test is None:
         return Remark(f"{capitalised(uncertain)}: what was found may be chance.", True) if rejected else None

@@ -1,1 +1,1 @@
-"""The paper's tables and figures made anew: what is run for them, and how they are drawn from the results file."""
+"""The paper's tables and figures, computed again: what is run for them, and how the results file is drawn."""

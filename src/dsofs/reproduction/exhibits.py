@@ -56,9 +56,9 @@ def draw(source: Path, exhibits: Iterable[str], out: Path, *, quick: bool) -> It
     for name in exhibits:
         exhibit, stem = EXHIBITS[name], f"{name}_quick" if quick else name
         if exhibit.tables:
-            made = exhibit.tables(results)
-            write_whole(out / f"{stem}.md", "\n".join(table.markdown() for table in made))
-            yield out / f"{stem}.md", made
+            drawn = exhibit.tables(results)
+            write_whole(out / f"{stem}.md", "\n".join(table.markdown() for table in drawn))
+            yield out / f"{stem}.md", drawn
         if exhibit.figure:
             write_whole(out / f"{stem}.svg", figures.svg(exhibit.figure(results)))
             yield out / f"{stem}.svg", []

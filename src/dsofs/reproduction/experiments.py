@@ -144,7 +144,7 @@ def _load(name: str, data_dir: Path | None) -> Bunch:
 
 
 def record_facts(out: Path, bunches: Mapping[str, Bunch]) -> None:
-    """What Table 1 and the pictures tell of the data, so that they too can be drawn from the results file alone."""
+    """What Table 1 and the pictures show of the data, so that they too can be drawn from the results file alone."""
     with sole_writer(out):
         known = {row.key for row in read_rows(out)}
         for name, bunch in bunches.items():

@@ -87,7 +87,7 @@ def compare_table(
     Parameters
     ----------
     path : path
-        The file; its content tells the format.
+        The file; its content decides how it is read.
     target : str, int or None, default=None
         The label: a column's name, or its position. None where the file holds just one.
     methods : sequence of str, default=("dso", "multitask_lasso", "l1_svm", "f_test")
@@ -101,11 +101,11 @@ def compare_table(
     n_jobs : int or None, default=None
         Fits in parallel, as joblib understands it.
     groups : str, int or None, default=None
-        A column that tells which samples belong together (a patient, a batch).
+        The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
     impute : {"none", "median", "most-frequent", "knn"}, default="none"
-        How missing values are filled, in each split with what its training samples tell; "none" refuses them.
+        How missing values are filled, in each split from its training samples alone; "none" refuses them.
     out : path or None, default=None
         A folder for results.csv, report.html and rows.jsonl, which is written as it goes: the same call goes on where
         it was stopped. None keeps nothing.
@@ -220,7 +220,7 @@ def measure(
 
 
 def data_key(table: LabelledTable) -> str:
-    """The file by its name and by all that makes the data: a changed file, label or group starts anew."""
+    """The file by its name and by all that makes the data: a changed file, label or group is another comparison."""
     parts = [table.sha256, table.target, *map(str, table.y), *table.names]
     for name in ("feature_groups", "sample_groups"):
         groups = getattr(table, name)
@@ -230,7 +230,7 @@ def data_key(table: LabelledTable) -> str:
 
 
 def asked(table: LabelledTable, rows: list[Row], protocol: Protocol, command: str | None) -> Asked:
-    """What the rows compare, for the report to tell."""
+    """What the rows compare, for the report."""
     names, counts = np.unique(table.y, return_counts=True)
     return Asked(
         data=data_key(table),

@@ -15,14 +15,13 @@ from sklearn.model_selection import StratifiedGroupKFold
 from dsofs.examination.examine import examine
 from dsofs.examination.findings import Findings
 from dsofs.examination.record import Source
-from dsofs.examination.resampling import Progress
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
 from dsofs.methods.dso.parameters import AUTO
 from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.report.page import render
-from dsofs.stopwatch import Stopwatch
+from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.tables.imputing import IMPUTES
 from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
@@ -90,7 +89,7 @@ def select_table(
     Parameters
     ----------
     path : path
-        The file; its content tells the format.
+        The file; its content decides how it is read.
     target : str, int or None, default=None
         The label: a column's name, or its position. None where the file holds just one.
     k : int, default=20
@@ -112,7 +111,7 @@ def select_table(
     n_resamples, n_permutations, image_shape, image_order
         Of the examination: see :func:`dsofs.report.examine`.
     groups : str, int or None, default=None
-        A column that tells which samples belong together (a patient, a batch).
+        The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups, impute
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
     out : path or None, default=None
@@ -146,17 +145,13 @@ def select_table(
     >>> folder.cleanup()
     """
     check_arguments("select_table", RULES, locals())
-    watch, tell = Stopwatch(), progress or _ignore
+    watch = Stopwatch()
     selector = make_selector(k, method, p, C, tune, random_state, n_jobs)
-    tell("reading", 0, 1)
-    table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep, feature_groups=feature_groups,
-                          sample_groups=groups, impute=impute)  # fmt: skip
-    watch.lap("reading")
-    tell("reading", 1, 1)
-    tell("selecting", 0, 1)
-    notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
-    watch.lap("selecting")
-    tell("selecting", 1, 1)
+    with watch.stage("reading", progress):
+        table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep,
+                              feature_groups=feature_groups, sample_groups=groups, impute=impute)  # fmt: skip
+    with watch.stage("selecting", progress):
+        notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
     selection = Selection.of(table, selector, method, _parameters(selector, random_state))
     findings = None
     if report:
@@ -183,10 +178,6 @@ def select_table(
         notes += _remove_stale(Path(out), contents)
         files = write_folder(Path(out), contents)
     return TableSelection(selection, selector, findings, tuple(notes), watch.laps, files)
-
-
-def _ignore(stage: str, done: int, total: int) -> None:
-    """Nobody watches."""
 
 
 def make_selector(
