@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
+from dsofs.cli import options
 from dsofs.cli.messages import errors_in_one_line, messages
-from dsofs.cli.options import FILE, columns_option
 from dsofs.workflows.apply import apply_selection
 
 
 @click.command()
-@click.argument("selection", type=FILE)
-@click.argument("file", type=FILE)
+@click.argument("selection", type=options.FILE)
+@click.argument("file", type=options.FILE)
 @click.option("--out", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), required=True,
               help="The file to write: .csv, .tsv, .parquet or .npz.")  # fmt: skip
-@columns_option("--keep", "Columns to keep beside the features, such as the label")
+@options.columns("--keep", "Columns to keep beside the features, such as the label")
 def main(selection: Path, file: Path, out: Path, keep: list[str]) -> None:
     """Reduce FILE to the features of SELECTION, a selection.json.
 

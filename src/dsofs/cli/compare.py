@@ -13,17 +13,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from dsofs.cli import CALLED
+from dsofs.cli import CALLED, options
 from dsofs.cli.messages import errors_in_one_line, messages, show_notes
-from dsofs.cli.options import (
-    cores_option,
-    json_option,
-    names_option,
-    out_folder,
-    split,
-    table_options,
-    trials_option,
-)
 from dsofs.cli.watch import watched
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
 from dsofs.methods import METHODS
@@ -34,7 +25,7 @@ from dsofs.workflows.compare import DEFAULT_METHODS, compare_table
 
 def whole_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[int]:
     try:
-        sizes = sorted({int(part) for part in split(given)})
+        sizes = sorted({int(part) for part in options.split(given)})
     except ValueError:
         sizes = []
     if not sizes or sizes[0] < 1:
@@ -45,17 +36,17 @@ def whole_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, 
 
 
 @click.command()
-@table_options
-@names_option("--methods", known=METHODS, default=[",".join(DEFAULT_METHODS)], show_default=True,
-              help="Names of methods, with commas; may be repeated.")  # fmt: skip
+@options.table
+@options.names("--methods", known=METHODS, default=[",".join(DEFAULT_METHODS)], show_default=True,
+               help="Names of methods, with commas; may be repeated.")  # fmt: skip
 @click.option("-k", "ks", default=["10,20,50"], show_default=True, multiple=True, callback=whole_numbers,
               help="Numbers of features, with commas; may be repeated.")  # fmt: skip
-@trials_option("by default 10, or 5 with --quick")
+@options.trials("by default 10, or 5 with --quick")
 @click.option("--quick", is_flag=True, help="Tune nothing: methods with their defaults, and an SVM with C = 1.")
-@cores_option()
-@out_folder(required=True)
-@json_option
-def main(file: Path, as_json: bool, **options: Any) -> None:
+@options.cores()
+@options.out_folder(required=True)
+@options.json
+def main(file: Path, as_json: bool, **settings: Any) -> None:
     """Compare how well the features that METHODS select from FILE tell its classes apart.
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
@@ -77,14 +68,14 @@ def main(file: Path, as_json: bool, **options: Any) -> None:
             command=click.get_current_context().meta.get(CALLED),
             on_read=read,
             progress=progress,
-            **options,
+            **settings,
         )
     paths = [str(path) for path in found.files.values()]
     if as_json:
         notes = [asdict(note) for note in found.notes]
         click.echo(json.dumps({"results": found.results, "notes": notes, "files": paths}, indent=2))
     else:
-        print_lines(found.results, options["ks"])
+        print_lines(found.results, settings["ks"])
         for line in (f"{headline(found.measured)}.", f"Written: {', '.join(paths)}"):
             Console().print(line, soft_wrap=True, highlight=False, markup=False)
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dsofs.cli import options
 from dsofs.cli.messages import errors_in_one_line
-from dsofs.cli.options import data_dir_option, json_option
 from dsofs.datasets import describe_dataset, list_datasets
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.datasets.store import locate
@@ -20,8 +20,8 @@ from dsofs.datasets.store import locate
 
 @click.command()
 @click.argument("name", required=False, type=click.Choice(list(CATALOGUE)), metavar="[NAME]")
-@data_dir_option
-@json_option
+@options.data_dir
+@options.json
 def main(name: str | None, data_dir: Path | None, as_json: bool) -> None:
     """List the data sets of the paper, whether they are available and where; or describe the one called NAME."""
     with errors_in_one_line():

@@ -18,9 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import DSOSelector
-from dsofs.cli import CALLED
+from dsofs.cli import CALLED, options
 from dsofs.cli.messages import errors_in_one_line
-from dsofs.cli.options import Respelled, p_option, seed_option
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.files import write_whole
 from dsofs.report import Source, examine, render
@@ -33,11 +32,11 @@ TRAINING = 0.6  # part of the samples
 RESAMPLES, PERMUTATIONS = 8, 19  # few, so that a demonstration does not take long
 
 
-@click.command(cls=Respelled, old={"-p": "--p"})
+@click.command(cls=options.Respelled, old={"-p": "--p"})
 @click.option("-k", "n_features", type=click.IntRange(1),
               help="Number of features to select; by default 10 measurements and 20 pixels.")  # fmt: skip
-@p_option("Power of the norm", default=0.85, show_default=True)
-@seed_option("seed")
+@options.p("Power of the norm", default=0.85, show_default=True)
+@options.seed("seed")
 @click.option("--out", metavar="FILE", default="dsofs-demo.html", show_default=True,
               type=click.Path(dir_okay=False, path_type=Path),
               help="The file for the report on the digits.")  # fmt: skip

@@ -40,12 +40,12 @@ def split(given: Iterable[str]) -> list[str]:
     return [name.strip() for entry in given for name in entry.split(",") if name.strip()]
 
 
-def columns_option(flag: str, text: str) -> Option:
+def columns(flag: str, text: str) -> Option:
     return click.option(flag, metavar="COLUMNS", multiple=True, callback=lambda ctx, param, given: split(given),
                         help=f"{text}: names or positions, with commas; may be repeated.")  # fmt: skip
 
 
-def names_option(flag: str, *names: str, known: Iterable[str], **settings: Any) -> Option:
+def names(flag: str, *argument: str, known: Iterable[str], **settings: Any) -> Option:
     """Some of the ``known`` names."""
     known = list(known)
 
@@ -56,10 +56,10 @@ def names_option(flag: str, *names: str, known: Iterable[str], **settings: Any) 
         return found
 
     complete = click.Choice(known).shell_complete
-    return click.option(flag, *names, multiple=True, callback=check, shell_complete=complete, **settings)
+    return click.option(flag, *argument, multiple=True, callback=check, shell_complete=complete, **settings)
 
 
-def cores_option(**settings: Any) -> Option:
+def cores(**settings: Any) -> Option:
     def check(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
         if value == 0:
             raise click.BadParameter("it must be 1 or more, or below 0: -1 is all cores, -2 all but one.", ctx, param)
@@ -69,12 +69,12 @@ def cores_option(**settings: Any) -> Option:
     return click.option("--n-jobs", type=int, callback=check, help=text, **settings)
 
 
-def p_option(text: str, **settings: Any) -> Option:
+def p(text: str, **settings: Any) -> Option:
     return click.option("--p", type=click.FloatRange(0, 2, **OPEN), help=f"{text}: smaller keeps fewer features.",
                         **settings)  # fmt: skip
 
 
-def seed_option(name: str) -> Option:
+def seed(name: str) -> Option:
     text = "Random seed: the same seed gives the same results."
     return click.option("--seed", name, default=0, show_default=True, help=text)
 
@@ -84,12 +84,12 @@ def out_folder(text: str = "Folder for the results.", **settings: Any) -> Option
     return click.option("--out", metavar="FOLDER", type=kind, help=text, **settings)
 
 
-def trials_option(otherwise: str) -> Option:
+def trials(otherwise: str) -> Option:
     return click.option("--trials", type=click.IntRange(1), help=f"Number of random splits; {otherwise}.")
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-data_dir_option = click.option(
+json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+data_dir = click.option(
     "--data-dir", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of the data. By default the environment variable DSOFS_DATA names it, or it is the user's cache.",
 )  # fmt: skip
@@ -106,13 +106,13 @@ def together(*options: Option) -> Option:
     return decorate
 
 
-table_options = together(
+table = together(
     click.argument("file", type=FILE),
     click.option("--target", metavar="COLUMN", help="The label: a column's name, or its position (-1 is the last)."),
     click.option("--target-file", type=FILE,
                  help="A file with the labels, if they are not in FILE: joined by sample ID where both have one."),
-    columns_option("--drop", "Columns to leave out"),
-    columns_option("--keep", "Columns to keep as features though they look like an identifier or a date"),
+    columns("--drop", "Columns to leave out"),
+    columns("--keep", "Columns to keep as features though they look like an identifier or a date"),
     click.option("--feature-groups", type=FILE, help="Lines 'feature,group': features to select together."),
     click.option("--sample-groups", "groups", metavar="COLUMN",
                  help="The column that says which samples belong together (patient, batch)."),
@@ -131,7 +131,7 @@ def image_shape(ctx: click.Context, param: click.Parameter, value: str | None) -
     return int(rows), int(columns)
 
 
-report_options = together(
+report = together(
     click.option("--report/--no-report", default=True, help="Whether to examine the selection and write report.html."),
     click.option("--resamples", "n_resamples", default=20, show_default=True, type=click.IntRange(2),
                  help="Number of resamples for accuracy and stability."),

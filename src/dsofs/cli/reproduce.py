@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from dsofs.cli import options
 from dsofs.cli.messages import InputError, errors_in_one_line
-from dsofs.cli.options import Respelled, cores_option, data_dir_option, names_option, out_folder, trials_option
 from dsofs.cli.watch import watched
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
@@ -28,18 +28,18 @@ from dsofs.reproduction.tables import Table
 RESULTS = "results.jsonl"
 
 
-@click.command(cls=Respelled, old={"--jobs": "--n-jobs"})
+@click.command(cls=options.Respelled, old={"--jobs": "--n-jobs"})
 @click.argument("exhibit", type=click.Choice([*EXHIBITS, "all"]))
-@out_folder("Folder for the results, tables and figures; given again, it continues a run.", default="reproduction",
-            show_default=True)  # fmt: skip
+@options.out_folder("Folder for the results, tables and figures; given again, it continues a run.",
+                    default="reproduction", show_default=True)  # fmt: skip
 @click.option("--quick", is_flag=True, help="Tune nothing: 2 trials on the six data sets that are easy to get.")
 @click.option("--draw-only", is_flag=True, help="Run nothing: draw what the results file holds.")
-@names_option("--data", "names", known=CATALOGUE, metavar="NAMES",
-              help="Data sets to run on, with commas; may be repeated. By default all that are available.")  # fmt: skip
-@trials_option("by default the protocol's number")
-@data_dir_option
+@options.names("--data", "names", known=CATALOGUE, metavar="NAMES",
+               help="Data sets to run on, with commas; may be repeated. By default those available.")  # fmt: skip
+@options.trials("by default the protocol's number")
+@options.data_dir
 @click.option("--download", is_flag=True, help="Download data sets that are missing.")
-@cores_option(default=-1, show_default=True)
+@options.cores(default=-1, show_default=True)
 def main(
     exhibit: str,
     out: Path,

@@ -14,17 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dsofs.cli import CALLED
+from dsofs.cli import CALLED, options
 from dsofs.cli.messages import errors_in_one_line, messages, printable, show_notes
-from dsofs.cli.options import (
-    cores_option,
-    json_option,
-    out_folder,
-    p_option,
-    report_options,
-    seed_option,
-    table_options,
-)
 from dsofs.cli.watch import stages
 from dsofs.methods import METHODS
 from dsofs.methods.dso.parameters import AUTO
@@ -47,23 +38,23 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 
 
 @click.command()
-@table_options
+@options.table
 @click.option("-k", default=20, show_default=True, type=click.IntRange(1),
               help="Number of features to select; a group counts as one, for methods that know groups.")  # fmt: skip
 @click.option(
     "--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="The method that selects."
 )
-@p_option("Power of the norm, for dso and rfs")
+@options.p("Power of the norm, for dso and rfs")
 @click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
               help="Penalty of samples on the wrong side of the margin, for dso; by default auto. With hard, no sample "
               "may be there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
-@seed_option("random_state")
-@cores_option()
-@report_options
-@out_folder(required=True)
-@json_option
-def main(file: Path, as_json: bool, **options: Any) -> None:
+@options.seed("random_state")
+@options.cores()
+@options.report
+@options.out_folder(required=True)
+@options.json
+def main(file: Path, as_json: bool, **settings: Any) -> None:
     """Select the features of FILE that separate the classes in its column COLUMN.
 
     Writes selected.csv, selection.json and report.html into the folder given by --out; with --no-report, the
@@ -73,7 +64,7 @@ def main(file: Path, as_json: bool, **options: Any) -> None:
     console = messages()
     with errors_in_one_line(), stages(console) as progress:
         called = click.get_current_context().meta.get(CALLED)
-        found = select_table(file, command=called, progress=progress, **options)
+        found = select_table(file, command=called, progress=progress, **settings)
     show_notes(console, found.notes)
     if as_json:
         paths = {name: str(path) for name, path in found.files.items()}

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dsofs.design.types import AnyArray, Ints
-from dsofs.examination import measures
+from dsofs.examination import measures, views
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
 from dsofs.examination.doubtful import suspects
 from dsofs.examination.findings import ClassCount, Feature, Findings
@@ -24,15 +24,6 @@ from dsofs.examination.resampling import (
     random_splits,
     resample,
     shuffled_accuracies,
-)
-from dsofs.examination.views import (
-    class_means,
-    class_quantiles,
-    heat_map,
-    mean_image,
-    rounded,
-    sample_view,
-    standardise,
 )
 from dsofs.moved import renamed
 from dsofs.parameters import DEPRECATED
@@ -136,19 +127,16 @@ def examine(
     worker = _serial(plain)
     runs = resample(data, worker, splits, grid, k, n_jobs=n_jobs, progress=progress)
     watch.lap("resampling")
-    test = None
-    if n_permutations != 0:
-        few = runs[: _permutation_splits(data, splits[0])]
-        n_permutations = _affordable(few, n_jobs) if n_permutations is None else n_permutations
-        shuffled = shuffled_accuracies(
-            data, worker, len(few), k, n_permutations, seed=random_state, n_jobs=n_jobs, progress=progress
-        )
-        test = measures.permutation_test(few, data, grid.index(k), shuffled)
+    at_k = grid.index(k)
+    few = runs[: _permutation_splits(data, splits[0])]
+    shuffles = _affordable(few, n_jobs) if n_permutations is None else n_permutations
+    shuffled = shuffled_accuracies(
+        data, worker, len(few), k, shuffles, seed=random_state, n_jobs=n_jobs, progress=progress
+    )
     watch.lap("shuffling labels")
 
     columns = dense(X[:, chosen])
     frequency = measures.frequencies(runs, k, n_features)[chosen]
-    at_k = grid.index(k)
     return Findings(
         n_samples=n_samples,
         n_features=n_features,
@@ -157,13 +145,13 @@ def examine(
         accuracy=measures.accuracy_curve(runs, data, grid, k),
         balanced=measures.balanced_accuracy(runs, data, at_k),
         stability=measures.stability_curve(runs, grid, k, n_features),
-        permutation=test,
+        permutation=measures.permutation_test(few, data, at_k, shuffled) if shuffled else None,
         confusion=measures.confusion(runs, data, at_k).tolist(),
-        view=sample_view(data, runs[0], k),
-        heat_map=heat_map(columns, data),
+        view=views.sample_view(data, runs[0], k),
+        heat_map=views.heat_map(columns, data),
         suspects=suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
         convergence=convergence(fitted),
-        image=None if image_shape is None else mean_image(X, image_shape, image_order, chosen),
+        image=None if image_shape is None else views.mean_image(X, image_shape, image_order, chosen),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
         origin=origin(source, selector, data, splits, random_state, watch),
     )
@@ -279,8 +267,8 @@ def _features(
     fitted: Any, choice: Choice, columns: np.ndarray, data: Samples, names: list[str], frequency: np.ndarray
 ) -> list[Feature]:
     coef = getattr(fitted, "coef_", None)
-    quantiles = class_quantiles(columns, data)
-    profile = class_means(standardise(columns, columns), data)
+    quantiles = views.class_quantiles(columns, data)
+    profile = views.class_means(views.standardise(columns, columns), data)
     return [
         Feature(
             name=names[index],
@@ -289,8 +277,8 @@ def _features(
             score=finite(choice.scores[index], 17),
             has_weight=None if coef is None else bool(np.any(coef[..., index] != 0)),
             frequency=float(frequency[rank - 1]),
-            quantiles=[rounded(row) for row in quantiles[rank - 1]],
-            profile=rounded(profile[rank - 1]),
+            quantiles=[views.rounded(row) for row in quantiles[rank - 1]],
+            profile=views.rounded(profile[rank - 1]),
         )
         for rank, index in enumerate(choice.order[: choice.n_chosen], 1)
     ]
