@@ -64,10 +64,12 @@ def eliminate(X):
     from scipy.linalg import qr, solve_triangular
 
     m = len(X)
-    Q, R, order = qr(X, mode="economic", pivoting=True)
+    # Standardised columns are of one length: the first of equal ones is taken, whatever rounding says.
+    R, order = qr(X * (1 - 1e-6 * np.arange(X.shape[1]) / X.shape[1]), mode="r", pivoting=True)
     size = np.abs(R.diagonal())
     if len(size) < m or size[m - 1] <= max(X.shape) * np.finfo(float).eps * size[0]:
         raise ValueError("Algorithm 1 needs as many independent features as there are samples")
+    Q, R = qr(X[:, order], mode="economic")
     M, L = solve_triangular(R[:, :m], R[:, m:]), solve_triangular(R[:, :m], Q.T)
     return order[:m], order[m:], X[:, order[:m]], M, L
 

@@ -321,17 +321,22 @@ def check_categorical(estimator: BaseEstimator, categorical_features: AnyArray |
 
 
 def _categorical_mask(categorical_features: AnyArray | None, names: AnyArray | None, n_features: int) -> Bools | None:
-    mask = np.zeros(n_features, dtype=bool)
-    if categorical_features is None or len(categorical_features) == 0:
-        return mask
-    given = np.asarray(categorical_features)
-    if given.dtype.kind in "OU" and names is not None and np.isin(given.astype(object), names).all():
-        return np.isin(names, given.astype(object))
-    if given.dtype == bool and given.shape == (n_features,):
-        return given
-    if given.dtype.kind in "iu" and given.ndim == 1 and ((given >= -n_features) & (given < n_features)).all():
-        mask[given] = True
-        return mask
+    positions = feature_positions(categorical_features, names, n_features)
+    return None if positions is None else np.isin(np.arange(n_features), positions)
+
+
+def feature_positions(given: AnyArray | None, names: AnyArray | None, n_features: int) -> Ints | None:
+    """Positions of features from positions, a mask, or names if there are any; None if that cannot be read so."""
+    if given is None or len(given) == 0:
+        return np.empty(0, dtype=np.intp)
+    values = np.asarray(given)
+    if values.dtype.kind in "OU" and names is not None and np.isin(values.astype(object), names).all():
+        place = {name: position for position, name in enumerate(names)}
+        return np.array([place[name] for name in values.astype(object)], dtype=np.intp)
+    if values.dtype == bool and values.shape == (n_features,):
+        return np.flatnonzero(values)
+    if values.dtype.kind in "iu" and values.ndim == 1 and ((values >= -n_features) & (values < n_features)).all():
+        return values.astype(np.intp) % n_features
     return None
 
 

@@ -30,7 +30,9 @@ def test_newton_in_feature_space_finds_the_minimum(kind, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(80, 6)), rng.choice([-1.0, 1.0], 80)
     d, slack = rng.uniform(0.1, 3, 6), rng.uniform(0.1, 3, 80)
-    inner = FeatureSpace(Block(X), y[:, None], [kind(slack)]).solve(np.arange(6), Block(X), d, None)
+    inner = FeatureSpace(Block(X), y[:, None], [kind(slack)], np.empty((len(y), 0))).solve(
+        np.arange(6), Block(X), d, None
+    )
 
     def objective(w):
         violation = 1 - y * (X @ w)
@@ -49,7 +51,7 @@ def test_hinge_multipliers_are_optimal(seed):
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(120, 8)), rng.choice([-1.0, 1.0], (120, 2))
     d, C = rng.uniform(0.1, 3, 8), rng.uniform(0.1, 2, (120, 2))
-    inner = GramSpace(Y, Hinge(C)).solve(np.arange(8), Block(X), d, None)
+    inner = GramSpace(Y, Hinge(C), np.empty((len(Y), 0))).solve(np.arange(8), Block(X), d, None)
     A, margins = Y * inner.B, Y * (X @ inner.W)
     assert A.min() >= 0
     assert (C >= A).all()

@@ -40,7 +40,7 @@ def moments(X: AnyArray, targets: Floats | None = None, budget: Budget = DEFAULT
 
 
 def as_design(
-    X: AnyArray, stats: Moments, *, standardize: bool, bias: bool, budget: Budget = DEFAULT
+    X: AnyArray, stats: Moments, *, standardize: bool, bias: float, budget: Budget = DEFAULT
 ) -> StandardDesign:
     """The design of X without its constant columns."""
     X = csc_array(X) if issparse(X) else X  # once, since parts of it are taken by column

@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from dsofs.design.types import Bools, Floats, Ints
 
+DEPENDENT = 1e-12  # singular values of a border below this part of the largest are zero
 MIRRORED = 256  # rows that are copied at a time: a few megabytes
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower Cholesky factor of the rows and columns ``index`` of a matrix."""
+    """Lower Cholesky factor of the rows and columns ``index`` of a matrix M, which may have a border F:
+
+    [M  F] [b ]   [rhs]          with  L^{-1} F = Q S V':     b = L^{-T} (1 - Q Q') L^{-1} rhs,
+    [F' 0] [mu] = [ 0 ]                                      mu = V S^{-1} Q' L^{-1} rhs.
+    """
 
     index: Ints
     L: Floats
+    border: tuple[Floats, Floats] | None = None  # Q and V S^{-1}
 
     @classmethod
     def empty(cls) -> Factor:
         return cls(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
+    def bordered(self, F: Floats) -> Factor:
+        """With the rows ``index`` of F as a border; dependent columns of it do no harm."""
+        Q, s, Vt = np.linalg.svd(self.half_solve(F[self.index]), full_matrices=False)
+        kept = s > DEPENDENT * s.max(initial=0.0)
+        return replace(self, border=(Q[:, kept], Vt[kept].T / s[kept]))
+
     def solve(self, rhs: Floats) -> Floats:
-        return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+        """b of the system with its border, which is M^{-1} rhs if it has none."""
+        if not len(rhs):
+            return rhs
+        if self.border is None:
+            return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0])
+        return np.asarray(lapack.dtrtrs(self.L, self.half_solve(rhs), lower=1, trans=1)[0])
 
     def half_solve(self, rhs: Floats) -> Floats:
-        """L^{-1} rhs."""
-        return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+        """(1 - Q Q') L^{-1} rhs."""
+        if not len(rhs):
+            return rhs
+        half = np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
+        return half if self.border is None else half - self.border[0] @ (self.border[0].T @ half)
+
+    def border_weights(self, rhs: Floats) -> Floats:
+        """mu of the system with its border."""
+        assert self.border is not None
+        half = np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+        return self.border[1] @ (self.border[0].T @ half)
 
 
 def principal(K: Floats, index: Ints) -> Floats:

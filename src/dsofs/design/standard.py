@@ -76,34 +76,35 @@ class Columns:
 
 
 class StandardDesign(Design):
-    """[(X - mean) / scale, 1] of some columns, over a matrix X that stays as it was given."""
+    """[(X - mean) / scale, bias] of some columns, over a matrix X that stays as it was given."""
 
-    def __init__(self, X: AnyArray, columns: Columns, bias: bool, budget: Budget) -> None:
+    def __init__(self, X: AnyArray, columns: Columns, bias: float, budget: Budget) -> None:
+        """``bias``: the entries of its column; 0 if there is none."""
         self.X, self.columns, self.bias, self.budget = X, columns, bias, budget
         self.kept, self.mean, self.scale = columns.kept, columns.mean, columns.scale
         self.n_samples = X.shape[0]
-        self.n_columns = len(self.kept) + bias
+        self.n_columns = len(self.kept) + (bias != 0)
 
     def gram(self, d: Floats) -> Floats:
         K = self._gram(d[: len(self.kept)])
-        return K + d[-1] if self.bias else K
+        return K + d[-1] * self.bias**2 if self.bias else K
 
     def dot(self, W: Floats) -> Floats:
         F = self._dot(W[: len(self.kept)])
-        return F + W[-1] if self.bias else F
+        return F + self.bias * W[-1] if self.bias else F
 
     def tdot(self, B: Floats) -> Floats:
         G = np.empty((self.n_columns, B.shape[1]))
         self._tdot(B, out=G[: len(self.kept)])
         if self.bias:
-            G[-1] = B.sum(axis=0)
+            G[-1] = self.bias * B.sum(axis=0)
         return G
 
     def dual_norms(self, B: Floats) -> Floats:
         norms = np.empty(self.n_columns)
         self._dual_norms(B, norms[: len(self.kept)])
         if self.bias:
-            norms[-1] = np.linalg.norm(B.sum(axis=0))
+            norms[-1] = self.bias * np.linalg.norm(B.sum(axis=0))
         return norms
 
     def _dual_norms(self, B: Floats, out: Floats) -> None:
@@ -113,7 +114,7 @@ class StandardDesign(Design):
 
     def column_norms(self) -> Floats:
         norms = self.columns.length / self.scale  # no pass over X
-        return np.append(norms, self.n_samples**0.5) if self.bias else norms
+        return np.append(norms, self.bias * self.n_samples**0.5) if self.bias else norms
 
     def take(self, columns: Ints) -> Design:
         return self if len(columns) == self.n_columns else self.part(columns).compact()
@@ -124,11 +125,11 @@ class StandardDesign(Design):
     def part(self, columns: Ints) -> StandardDesign:
         """A view of these columns, in increasing order."""
         data = columns[columns < len(self.kept)]
-        return type(self)(self.X, self.columns.part(data), len(data) < len(columns), self.budget)
+        return type(self)(self.X, self.columns.part(data), self.bias * (len(data) < len(columns)), self.budget)
 
-    def divided_by(self, sizes: Floats) -> StandardDesign:
-        """The same columns, each divided by its size; the bias stays as it is."""
-        return type(self)(self.X, self.columns.divided_by(sizes), self.bias, self.budget)
+    def divided_by(self, sizes: Floats, bias: float = 1.0) -> StandardDesign:
+        """The same columns, each divided by its size."""
+        return type(self)(self.X, self.columns.divided_by(sizes), self.bias / bias, self.budget)
 
     def compact(self) -> Design:
         """Z itself where it fits in a block, this view of X where it does not."""

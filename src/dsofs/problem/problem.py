@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
 from dsofs.design.norms import group_norms, row_norms
 from dsofs.design.types import Bools, Floats, Ints
@@ -24,6 +25,7 @@ class Status(Enum):
     CONVERGED_WITH_SLACK = "the certificate is within tol; slack was allowed where hard constraints cannot be met"
     RELAXED = "the alternation came to rest; X has not full row rank, so X W = Y + E was relaxed to least squares"
     ZERO = "misfit costs so little that W = 0 is the best"
+    NOTHING_LEFT = "the features that are not penalised separate the classes alone: no other is needed"
     STALLED = "the objective came to rest before the certificate reached tol"
     MAX_ITER = "max_iter was reached before the certificate reached tol"
 
@@ -53,7 +55,8 @@ class Problem:
 
     ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
     multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature. ``chance`` is how
-    much each group explains by chance, beside a single column: rankings make allowance for it.
+    much each group explains by chance, beside a single column: rankings make allowance for it. ``free`` holds the
+    columns F of further rows V that are not penalised:  X W + F V  is in the place of  X W,  and in the dual  F'B = 0.
 
     Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.rfs.general``.
     """
@@ -69,6 +72,12 @@ class Problem:
     importance: Floats | None = None
     bias: bool = False
     terms: Terms | None = None
+    free: Floats | None = None
+
+    @property
+    def F(self) -> Floats:
+        """The columns of the rows that are not penalised; there may be none."""
+        return np.empty((len(self.Y), 0)) if self.free is None else self.free
 
     @cached_property
     def penalty(self) -> Penalty:
@@ -164,6 +173,28 @@ class Problem:
         norms = row_norms(W)
         return bool(norms[: len(norms) - self.bias].max(initial=0.0) <= SUPPORT * norms.max(initial=0.0))
 
+    def with_free_rows_as_others(self) -> Problem:
+        """A problem that can be met if and only if this can: rows that are not penalised are rows like all others."""
+        if self.free is None:
+            return self
+        groups = None
+        if self.groups is not None:
+            groups = np.append(self.groups, self.n_groups + np.arange(self.free.shape[1]))
+        return replace(self, X=WithColumns(self.X, self.free), groups=groups, chance=None, bias=False, free=None)
+
+    def repaired(self, B: Floats) -> Floats:
+        """B with F'B = 0 to rounding, and each of its signs as it was; B itself where nothing needs repair.
+
+        B_k (1 - f_k'z) for the z that does it: a multiplier changes in proportion to its size.
+        """
+        if self.free is None:
+            return B
+        repaired = B.copy()
+        for column in repaired.T:
+            weighted = np.abs(column)[:, None] * self.F
+            column -= weighted @ np.linalg.lstsq(self.F.T @ weighted, self.F.T @ column)[0]
+        return repaired if (repaired * B >= 0).all() else B
+
     def with_C(self, C: Floats) -> Problem:
         return replace(self, C=C)
 
@@ -254,6 +285,7 @@ class Solution:
     certificate: float  # relative duality gap for p >= 1, largest relative violation of stationarity below
     history: History
     survival: Survival
+    free: Floats  # the weights V of the rows that are not penalised
     conflicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property

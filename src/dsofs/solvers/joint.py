@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dsofs.design.types import Floats
-from dsofs.problem import Problem, Solution, Status, Survival
+from dsofs.problem import History, Problem, Solution, Status, Survival
 from dsofs.solvers.inner.equality import EqualityStep
+from dsofs.solvers.inner.free import FreeModel, free_model
 from dsofs.solvers.inner.margin import FEW_SAMPLES, MarginStep
 from dsofs.solvers.linear_programs.interior import solve_interior
 from dsofs.solvers.loop.point import Step
@@ -26,6 +27,9 @@ def solve_joint(
     problem: Problem, *, tol: float, max_iter: int, weights: Floats | None = None, survival: Survival | None = None
 ) -> Solution:
     """Hard constraints where they can be met; squared slack for the classes where they cannot."""
+    model = free_model(problem)
+    if model.separates:
+        return _without_features(problem, model)
     run = partial(_run, tol=tol, max_iter=max_iter)
     solution = run(problem, weights=weights, survival=survival)
     if solution is None and weights is not None:
@@ -36,6 +40,15 @@ def solve_joint(
             "or use standardize=True if that is off."
         )
     return solution or _solve_relaxed(problem, run)
+
+
+def _without_features(problem: Problem, model: FreeModel) -> Solution:
+    """W = 0, which nothing can better, since the rows that are not penalised do all there is to do."""
+    W, survival = np.zeros((problem.X.n_columns, problem.Y.shape[1])), Survival.start(problem.n_groups)
+    history = History()
+    survival.record(np.zeros(problem.n_groups))
+    history.append(0.0, 0.0, 0, 0.0)
+    return Solution(W, np.zeros_like(problem.Y), Status.NOTHING_LEFT, 0.0, 0.0, history, survival, model.weights)
 
 
 def _run(
@@ -61,7 +74,9 @@ def _run(
 
 def suits_interior(problem: Problem) -> bool:
     """Whether this is a problem for ``solve_interior``."""
-    if problem.terms is not None or problem.groups is not None or problem.constraint != "margin":
+    if problem.terms is not None or problem.groups is not None or problem.free is not None:
+        return False
+    if problem.constraint != "margin":
         return False
     if problem.p != 1 or problem.Y.shape[1] > 1:
         return False

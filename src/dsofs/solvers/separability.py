@@ -28,13 +28,14 @@ RANK = 1e-13  # eigenvalues below this part of the largest are zero
 
 def find_conflicts(problem: Problem) -> list[Ints]:
     """For each column of Y the samples of a minimal proof that it cannot be separated; empty where there is none."""
+    problem = problem.with_free_rows_as_others()
     weights = problem.expand(even_weights(problem))
     if problem.X.n_samples <= problem.X.n_columns:
         K = problem.X.gram(weights)
         every = np.arange(len(K))
         return [_find_proof(problem, y, every, K) for y in problem.Y.T]
     conflicts = []
-    support = SupportVectors(problem.X, problem.Y, weights)
+    support = SupportVectors(problem.X, problem.Y, problem.F, weights)
     for j, y in enumerate(problem.Y.T):
         samples = support.contradiction(j, problem.X, weights)
         if len(samples):

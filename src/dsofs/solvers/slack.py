@@ -14,6 +14,7 @@ import numpy as np
 
 from dsofs.design.types import Bools, Floats
 from dsofs.problem import Problem, Solution
+from dsofs.solvers.inner.free import free_model
 
 Found = TypeVar("Found", bound=Solution | None)  # a solver of which it is known that there is a solution returns one
 
@@ -26,8 +27,8 @@ UNCORRELATED = 0.01  # of the largest column: the least correlation with the lab
 
 
 def entry_C(problem: Problem) -> float:
-    """The C at which W leaves zero at p = 1."""
-    entry = float(problem.dual_norms(problem.Y).max())
+    """The C at which W leaves zero at p = 1: with rows that are not penalised, from the model of these alone."""
+    entry = float(problem.dual_norms(problem.Y * free_model(problem).missing).max())
     features = problem.X.column_norms()[: problem.X.n_columns - problem.bias]
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
     return 1 / max(entry, UNCORRELATED * float(features.max()) * len(problem.Y) ** 0.5)

@@ -98,7 +98,7 @@ class ArrayDesign(StandardDesign):
         for rows, columns in self.budget.tiles(m, n) if n else ():
             Z[rows, columns] = self._standardised(rows, columns)
         if self.bias:
-            Z[:, n:] = 1.0
+            Z[:, n:] = self.bias
         return Block(Z, self.budget)
 
     def _standardised(self, rows: slice, columns: slice) -> AnyArray:

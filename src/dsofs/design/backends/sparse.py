@@ -56,7 +56,7 @@ class SparseDesign(StandardDesign):
         return self._dense(self._scaled)
 
     def _dense(self, scaled: AnyArray) -> Block:
-        Z = np.ones((scaled.shape[0], self.n_columns))
+        Z = np.full((scaled.shape[0], self.n_columns), float(self.bias))
         Z[:, : len(self.kept)] = scaled.toarray()
         Z[:, : len(self.kept)] -= self._shift
         return Block(Z, self.budget)

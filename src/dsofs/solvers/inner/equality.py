@@ -17,7 +17,7 @@ from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Squared
 from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, active_columns
-from dsofs.solvers.qp.pivoting import PROXIMAL
+from dsofs.solvers.qp.pivoting import PROXIMAL, with_border
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
@@ -40,41 +40,45 @@ class EqualityStep:
 def _solver(problem: Problem) -> InnerSolver:
     tall = problem.X.n_samples > problem.X.n_columns
     if problem.slack is not None and tall and (problem.slack > 0).all():
-        return FeatureSpace(problem.X, problem.Y, [Squared(slack) for slack in problem.slack.T])
-    return GramEqualities(problem.Y, problem.slack)
+        return FeatureSpace(problem.X, problem.Y, [Squared(slack) for slack in problem.slack.T], problem.F)
+    return GramEqualities(problem.Y, problem.slack, problem.F)
 
 
 class GramEqualities:
     """W = diag(d) X' (K + s)^{-1} Y."""
 
-    def __init__(self, Y: Floats, slack: Floats | None) -> None:
-        self.Y, self.slack = Y, slack
+    def __init__(self, Y: Floats, slack: Floats | None, F: Floats) -> None:
+        """``F``: the columns of rows that are not penalised; they take up all of Y that they can."""
+        self.Y, self.slack, self.F = Y, slack, F
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
-        K = X.gram(d)
+        K = with_border(X.gram(d), self.F)
         try:
             factors = self._factors(K)
         except np.linalg.LinAlgError:
             return None
-        B = refined(self.Y, lambda error: self._solve(factors, error), lambda B: self._product(K, B))
+        B = refined(self.Y, lambda error: self._solve(factors, error), lambda B: self._product(K, B), self.F)
         if B is None:
             return None
-        G = X.tdot(B)
+        G, free = X.tdot(B), weights_of(self.F, self.Y - self._product(K, B))
         cost = 0.0 if self.slack is None else Squared(self.slack).cost(B)
         curvature: Curvature = (
             SampleCurvature(X, factors) if self.slack is not None else SharedCurvature(X, factors[0].solve)
         )
-        return Inner(d[:, None] * G, B, G, cost, curvature)
+        return Inner(d[:, None] * G, B, G, cost, free, curvature)
 
     def _factors(self, K: Floats) -> list[Factor]:
         rho = PROXIMAL * float(np.trace(K)) / len(K)
         if self.slack is None:
-            return [factorise(K, rho)] * self.Y.shape[1]
+            return [self._bordered(factorise(K, rho))] * self.Y.shape[1]
         factors: list[Factor] = []
         for slack in self.slack.T:  # as a rule the same for all
             same = factors and np.array_equal(slack, self.slack[:, 0])
-            factors.append(factors[0] if same else factorise(K, rho + slack))
+            factors.append(factors[0] if same else self._bordered(factorise(K, rho + slack)))
         return factors
+
+    def _bordered(self, factor: Factor) -> Factor:
+        return factor.bordered(self.F) if self.F.size else factor
 
     def _solve(self, factors: list[Factor], R: Floats) -> Floats:
         if self.slack is None:
@@ -110,12 +114,20 @@ class SharedCurvature:
         return product
 
 
-def refined(Y: Floats, solve: Callable[[Floats], Floats], product: Callable[[Floats], Floats]) -> Floats | None:
-    """B of product(B) = Y, from a ``solve`` that is only near; None if there is no such B."""
+def weights_of(F: Floats, Y: Floats) -> Floats:
+    """The weights with which F is nearest to Y."""
+    return np.asarray(np.linalg.lstsq(F, Y)[0]) if F.size else np.empty((0, Y.shape[1]))
+
+
+def refined(
+    Y: Floats, solve: Callable[[Floats], Floats], product: Callable[[Floats], Floats], F: Floats
+) -> Floats | None:
+    """B of product(B) = Y but for what F takes up, from a ``solve`` that is only near; None if there is no such B."""
     B, error, size = np.zeros_like(Y), Y, float(np.abs(Y).max())
     for _ in range(REFINEMENTS):
         B += solve(error)
         error = Y - product(B)
+        error = error - F @ weights_of(F, error) if F.size else error
         if np.abs(error).max() <= EXACT * size:
             break
     return B if np.abs(error).max() <= CONSISTENT * size else None

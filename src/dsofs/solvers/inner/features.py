@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dsofs.design.budget import cuts
+from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, factorise, principal
 from dsofs.design.norms import GroupSums
@@ -26,8 +27,14 @@ from dsofs.solvers.loop.point import Inner
 MAX_NEWTON = 50  # it ends after two to thirty, as soon as no sample changes sides
 # A cost of slack at which it does not is approached from lower ones: s is multiplied by these in turn.
 SOFTENED = (1e6, 1e4, 1e2, 1.0)
+NOT_PENALISED = 1e-13  # of its diagonal in H, for a row of infinite weight: rounding must not make H indefinite
 STILL = 1e-13  # relative descent that is rounding
 LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
+
+
+def scaling(d: Floats) -> Floats:
+    """sqrt(d), or 1 for rows that are not penalised."""
+    return np.sqrt(np.where(np.isinf(d), 1.0, d))
 
 
 class Normal:
@@ -40,18 +47,21 @@ class Normal:
         same = like is not None and np.array_equal(like.slack, slack)
         self.H: Floats = like.H.copy() if like and same else X.normal_matrix(1 / slack)
         self.h = X.tdot((y / slack)[:, None])[:, 0]
+        self.least = NOT_PENALISED * self.H.diagonal()
 
-    def newton_point(self, rows: Ints, root: Floats) -> tuple[Floats, Factor]:
-        """(D^-1 + H) w = h on the active rows, scaled by root = sqrt(d) so that small weights do no harm."""
+    def newton_point(self, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
+        """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
+        root = scaling(d)
         try:
-            factor = self._factor(rows, root)
+            factor = self._factor(rows, root, np.isinf(d))
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
             self.H = self._sums(np.flatnonzero(self.free))[0]
-            factor = self._factor(rows, root)
+            factor = self._factor(rows, root, np.isinf(d))
         return root * factor.solve(root * self.h[rows]), factor
 
-    def _factor(self, rows: Ints, root: Floats) -> Factor:
-        return factorise(root[:, None] * principal(self.H, rows) * root, 1.0)
+    def _factor(self, rows: Ints, root: Floats, free: Bools) -> Factor:
+        M = root[:, None] * principal(self.H, rows) * root
+        return factorise(M, np.where(free, self.least[rows], 1.0) if free.any() else 1.0)
 
     def multiply_slack(self, factor: float) -> None:
         """Multiply s of all samples."""
@@ -80,9 +90,16 @@ class Normal:
 class FeatureSpace:
     """Some columns of Y, each with its loss."""
 
-    def __init__(self, X: Design, Y: Floats, losses: Sequence[SquaredHinge], first_newton: int = MAX_NEWTON) -> None:
-        """The first solve takes at most ``first_newton`` steps: where others follow it need not be exact."""
-        self.Y, self.losses, self.max_newton = Y, losses, first_newton
+    def __init__(
+        self, X: Design, Y: Floats, losses: Sequence[SquaredHinge], F: Floats, first_newton: int = MAX_NEWTON
+    ) -> None:
+        """``F``: the columns of rows that are not penalised, which are rows of infinite weight here.
+
+        The first solve takes at most ``first_newton`` steps: where others follow it need not be exact.
+        """
+        self.Y, self.losses, self.F, self.max_newton = Y, losses, F, first_newton
+        X = WithColumns(X, F) if F.size else X
+        self.free = np.arange(X.n_columns)[X.n_columns - F.shape[1] :]
         self.settled = False  # of the last solve: whether no sample changed sides in the end
         self.normals: list[Normal] = []
         for y, loss in zip(Y.T, losses, strict=True):
@@ -90,6 +107,13 @@ class FeatureSpace:
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from the sides on which the samples were at the end of the step before, and needs no B."""
+        n_active = len(rows)
+        if self.F.size:
+            rows, X, d = (
+                np.append(rows, self.free),
+                WithColumns(X, self.F),
+                np.append(d, np.full(len(self.free), np.inf)),
+            )
         try:
             W, T, factors = self._minimise(rows, X, d)
             if not self.settled and self.max_newton == MAX_NEWTON:
@@ -101,17 +125,18 @@ class FeatureSpace:
         # X'B without another pass over X.
         G = np.stack([n.h[rows] - principal(n.H, rows) @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
         cost = sum(loss.cost(a) for loss, a in zip(self.losses, A.T, strict=True))
-        return Inner(W, self.Y * A, G, cost, FeatureCurvature(self.normals, factors, rows, d))
+        curvature = FeatureCurvature(self.normals, factors, rows, d)
+        return Inner(W[:n_active], self.Y * A, G[:n_active], cost, W[n_active:], curvature)
 
     def _minimise(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
         """W, the margins t, and the factors of Newton's matrices."""
         n_columns = self.Y.shape[1]
         W, T = np.empty((len(rows), n_columns)), np.empty_like(self.Y)
-        root, factors, todo = np.sqrt(d), [Factor.empty()] * n_columns, list(range(n_columns))
+        factors, todo = [Factor.empty()] * n_columns, list(range(n_columns))
         for step in range(self.max_newton):
             target = np.empty((len(rows), len(todo)))
             for k, j in enumerate(todo):
-                target[:, k], factors[j] = self.normals[j].newton_point(rows, root)
+                target[:, k], factors[j] = self.normals[j].newton_point(rows, d)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
@@ -175,7 +200,7 @@ class FeatureCurvature:
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         M = np.zeros((len(rows), len(rows)))
-        root = np.sqrt(self.d)
+        root = scaling(self.d)
         same = np.array_equal(rows, self.rows)
         for g, normal, factor in zip(G.T, self.normals, self.factors, strict=True):
             H = principal(normal.H, rows)
@@ -186,11 +211,13 @@ class FeatureCurvature:
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         """P = D^-1/2 (1 - A^-1) D^-1/2 on the active rows, A = 1 + D^1/2 H D^1/2."""
-        scaled = U / np.sqrt(self.d)[:, None]
+        n_active = len(U)
+        scaled = U / np.sqrt(self.d[:n_active])[:, None]
 
         def product(z: Floats) -> Floats:
-            V = scaled * z[:, None]
+            V = np.zeros((len(self.d), U.shape[1]))  # rows that are not penalised have no part in z
+            V[:n_active] = scaled * z[:, None]
             V -= np.stack([factor.solve(v) for factor, v in zip(self.factors, V.T, strict=True)], axis=1)
-            return np.asarray(np.einsum("ij,ij->i", scaled, V))
+            return np.asarray(np.einsum("ij,ij->i", scaled, V[:n_active]))
 
         return product

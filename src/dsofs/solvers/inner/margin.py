@@ -51,30 +51,32 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     X, Y, C = problem.X, problem.Y, problem.C
     tall = X.n_samples > max(X.n_columns, FEW_SAMPLES)
     if not tall or problem.upper is not None:
-        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.misfit))]
+        return [(np.arange(Y.shape[1]), GramSpace(Y, problem.misfit, problem.F))]
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
     solvers: list[tuple[Ints, InnerSolver]] = []
     if len(hard):
-        solvers.append((hard, SupportVectors(X, Y[:, hard]) if many else GramSpace(Y[:, hard])))
+        solvers.append(
+            (hard, SupportVectors(X, Y[:, hard], problem.F) if many else GramSpace(Y[:, hard], None, problem.F))
+        )
     if len(soft):
         assert C is not None
         losses = [SquaredHinge(1 / cost) for cost in C[:, soft].T]
-        solvers.append((soft, FeatureSpace(X, Y[:, soft], losses, first_newton=FIRST_NEWTON)))
+        solvers.append((soft, FeatureSpace(X, Y[:, soft], losses, problem.F, first_newton=FIRST_NEWTON)))
     return solvers
 
 
 class GramSpace:
     """All columns of Y by one m x m matrix, which they share."""
 
-    def __init__(self, Y: Floats, loss: Loss | None = None) -> None:
+    def __init__(self, Y: Floats, loss: Loss | None, F: Floats) -> None:
         """``loss``: None for hard margins."""
-        self.Y, self.loss = Y, loss
+        self.Y, self.loss, self.F = Y, loss, F
         self.slack, self.upper = (None, None) if loss is None else (loss.slack, loss.upper)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         try:
-            solved = solve_qp(X.gram(d), self.Y, np.ones_like(self.Y), B, self.slack, self.upper)
+            solved = solve_qp(X.gram(d), self.Y, np.ones_like(self.Y), B, self.slack, self.upper, self.F)
         except np.linalg.LinAlgError:
             return None
         if not solved.solved:
@@ -86,5 +88,7 @@ class GramSpace:
         W, missing = d[:, None] * G, np.minimum(solved.excess, 0.0)
         if self.upper is not None:
             missing[np.isfinite(self.upper)] = 0.0
-        W /= 1.0 + missing.min(axis=0)
-        return Inner(W, B, G, cost, None if solved.factors is None else SampleCurvature(X, solved.factors))
+        short = 1.0 + missing.min(axis=0)
+        W /= short
+        curvature = None if solved.factors is None else SampleCurvature(X, solved.factors)
+        return Inner(W, B, G, cost, solved.free / short, curvature)

@@ -6,6 +6,8 @@ of the others that it leaves inside the margin are taken in, and so on until the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dsofs.design.interface import Design
@@ -26,19 +28,20 @@ TAKEN_IN, MIN_TAKEN_IN = 0.5, 50  # samples taken in at a time, the former as a 
 class SupportVectors:
     """Some columns of Y without slack, each on samples of its own."""
 
-    def __init__(self, X: Design, Y: Floats, d: Floats | None = None) -> None:
-        self.Y = Y
+    def __init__(self, X: Design, Y: Floats, F: Floats, d: Floats | None = None) -> None:
+        """``F``: the columns of rows that are not penalised."""
+        self.Y, self.F = Y, F
         d = np.ones(X.n_columns) if d is None else d
         loss = SquaredHinge(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
-        features = FeatureSpace(X, Y, [loss] * Y.shape[1], first_newton=FIRST_STEPS)
+        features = FeatureSpace(X, Y, [loss] * Y.shape[1], F, first_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
         assert soft is not None, "with so much slack there is a solution, and floating point finds it"
-        self.near = [_near(t, at_most=2 * X.n_columns) for t in (Y * X.dot(soft.W)).T]
+        self.near = [_near(t, at_most=2 * (X.n_columns + F.shape[1])) for t in (Y * (X.dot(soft.W) + F @ soft.free)).T]
         self.first = soft.B
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         start, B = (self.first if B is None else B), np.zeros_like(self.Y)
-        G = np.empty((len(rows), self.Y.shape[1]))
+        G, free = np.empty((len(rows), self.Y.shape[1])), np.empty((self.F.shape[1], self.Y.shape[1]))
         factors: list[Factor] = [Factor.empty()] * self.Y.shape[1]
         margins = np.empty_like(self.Y)
         todo = list(range(self.Y.shape[1]))
@@ -47,13 +50,13 @@ class SupportVectors:
                 solved = self._solve_column(j, X, d, start)
                 if solved is None:
                     return None
-                B[:, j], G[:, j], factors[j] = solved
-            margins[:, todo] = self.Y[:, todo] * X.dot(d[:, None] * G[:, todo])
+                B[:, j], G[:, j], free[:, j], factors[j] = solved
+            margins[:, todo] = self.Y[:, todo] * (X.dot(d[:, None] * G[:, todo]) + self.F @ free[:, todo])
             todo = [j for j in todo if self._take_in(j, margins[:, j])]
             start = B
         self.near = [np.flatnonzero((t < NEAR) | (b != 0)) for t, b in zip(margins.T, B.T, strict=True)]
-        W = d[:, None] * G / np.minimum(margins.min(axis=0), 1.0)
-        return Inner(W, B, G, 0.0, SampleCurvature(X, factors))
+        short = np.minimum(margins.min(axis=0), 1.0)
+        return Inner(d[:, None] * G / short, B, G, 0.0, free / short, SampleCurvature(X, factors))
 
     def contradiction(self, j: int, X: Design, d: Floats) -> Ints:
         """Samples of column j that cannot be separated; none if all of them can."""
@@ -63,16 +66,19 @@ class SupportVectors:
             if solved is None:
                 return self.near[j]
             start = start.copy()
-            start[:, j], g, _ = solved
-            if not self._take_in(j, self.Y[:, j] * X.dot((d * g)[:, None])[:, 0]):
+            start[:, j], g, free, _ = solved
+            if not self._take_in(j, self.Y[:, j] * (X.dot((d * g)[:, None])[:, 0] + self.F @ free)):
                 return self.near[j][:0]
 
-    def _solve_column(self, j: int, X: Design, d: Floats, start: Floats) -> tuple[Floats, Floats, Factor] | None:
+    def _solve_column(
+        self, j: int, X: Design, d: Floats, start: Floats
+    ) -> tuple[Floats, Floats, Floats, Factor] | None:
+        """b, X'b, the weights of the rows that are not penalised, and the factor of the samples on the margin."""
         near = self.near[j]
         block = X.samples(near)
         y = self.Y[near, j : j + 1]
         try:
-            solved = solve_qp(block.gram(d), y, np.ones_like(y), start[near, j : j + 1])
+            solved = solve_qp(block.gram(d), y, np.ones_like(y), start[near, j : j + 1], F=self.F[near])
         except np.linalg.LinAlgError:
             return None
         if not solved.solved:
@@ -80,7 +86,8 @@ class SupportVectors:
         assert solved.factors is not None
         b = np.zeros(len(self.Y))
         b[near] = solved.B[:, 0]
-        return b, block.tdot(solved.B)[:, 0], Factor(near[solved.factors[0].index], solved.factors[0].L)
+        factor = replace(solved.factors[0], index=near[solved.factors[0].index])
+        return b, block.tdot(solved.B)[:, 0], solved.free[:, 0], factor
 
     def _take_in(self, j: int, margins: Floats) -> bool:
         """Add the worst of the samples that were left inside the margin; False if there is none."""

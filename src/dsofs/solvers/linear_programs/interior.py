@@ -92,7 +92,8 @@ def _solution(
         if certificate <= enough:
             break
     status = Status.CONVERGED if w.any() else Status.ZERO
-    return Solution(program.scatter(w)[:, None], features.B, status, objective, certificate, history, survival)
+    W, none = program.scatter(w)[:, None], np.empty((0, 1))
+    return Solution(W, features.B, status, objective, certificate, history, survival, none)
 
 
 def _first_multipliers(problem: Problem) -> Floats:

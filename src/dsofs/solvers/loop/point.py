@@ -11,8 +11,7 @@ import numpy as np
 from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor
-from dsofs.design.norms import GroupSums, row_norms
-from dsofs.design.residuals import WithResiduals
+from dsofs.design.norms import GroupSums
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
@@ -71,6 +70,7 @@ class Inner:
     B: Floats  # multipliers with the sign of Y: B = Y o A
     G: Floats
     cost: float  # of slack
+    free: Floats  # the weights of the rows that are not penalised
     curvature: Curvature | None = None  # None where it would need too much room
 
 
@@ -97,6 +97,7 @@ class Point:
     G: Floats
     norms: Floats  # ||W_g|| of every group
     objective: float  # (1/p) sum ||W_g||^p + cost of slack
+    free: Floats  # the weights of the rows that are not penalised
     curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
 
     def release(self) -> None:
@@ -107,14 +108,15 @@ class Point:
     def of(cls, problem: Problem, weights: Floats, rows: Ints, X: Design, parts: list[tuple[Ints, Inner]]) -> Point:
         """From the inner optima for all columns of Y."""
         if len(parts) == 1:
-            W, B, G = parts[0][1].W, parts[0][1].B, parts[0][1].G
+            W, B, G, free = parts[0][1].W, parts[0][1].B, parts[0][1].G, parts[0][1].free
         else:
-            order = np.argsort(np.concatenate([columns for columns, _ in parts]))
-            W, B, G = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in ("W", "B", "G"))
+            order, names = np.argsort(np.concatenate([columns for columns, _ in parts])), ("W", "B", "G", "free")
+            W, B, G, free = (np.hstack([getattr(inner, name) for _, inner in parts])[:, order] for name in names)
         norms = problem.norms(W, rows)
         objective = problem.penalty.value(norms) + sum(inner.cost for _, inner in parts)
         curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
-        return cls(weights, rows, X, W, B, G, norms, objective, curvature if len(curvature) == len(parts) else None)
+        known = curvature if len(curvature) == len(parts) else None
+        return cls(weights, rows, X, W, B, G, norms, objective, free, known)
 
 
 class Step(Protocol):
@@ -134,16 +136,6 @@ def active_columns(problem: Problem, weights: Floats, previous: Point | None) ->
         if place[-1] < len(previous.rows) and np.array_equal(previous.rows[place], rows):
             return rows, previous.X.take(place)
     return rows, problem.X.take(rows)
-
-
-def objective_at_zero(problem: Problem) -> float:
-    """The objective of W = 0: what it costs that no sample is on its margin; infinite where margins are hard."""
-    if problem.terms is not None:  # residuals are rows too, and take up all of Y
-        assert isinstance(problem.X, WithResiduals)
-        norms = np.zeros(problem.n_groups)
-        norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
-        return problem.penalty.value(norms)
-    return np.inf if problem.C is None else float(np.sum(problem.C) * (1.0 if problem.loss == "hinge" else 0.5))
 
 
 def relative_gap(objective: float, bound: float) -> float:

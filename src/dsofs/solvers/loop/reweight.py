@@ -15,7 +15,8 @@ import numpy as np
 from dsofs.design.types import Floats
 from dsofs.problem import SUPPORT, History, Problem, Solution, Status, Survival
 from dsofs.solvers.acceleration.proposals import Proposals, without_superfluous_rows
-from dsofs.solvers.loop.point import Point, Step, objective_at_zero, relative_gap
+from dsofs.solvers.inner.free import free_model, objective_at_zero
+from dsofs.solvers.loop.point import Point, Step, relative_gap
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
 NO_MARGIN = 1e-6  # all margins below this, where 1 is asked for
@@ -24,6 +25,7 @@ REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less tha
 # All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
 # and after so many steps at the latest.
 RECHECK, RECHECK_STEPS = 0.8, 4
+TINY = np.finfo(np.float64).tiny
 
 
 def reweight(
@@ -99,8 +101,11 @@ def _collapsed(problem: Problem, point: Point, survival: Survival) -> Status | N
 
 def _at_rest(problem: Problem, point: Point) -> Status:
     """Rounding keeps the objective from falling: before the certificate is reached, or because W is nothing else."""
-    # With squared slack s a multiplier is (1 - t) / s: do all of them say that the margin t is zero?
-    nothing = problem.slack is not None and np.abs(1 - problem.slack * np.abs(point.B)).max() <= NO_MARGIN
+    if problem.slack is None:
+        return Status.STALLED
+    # With squared slack s a multiplier is (1 - t) / s: do all of them say that the margin t is that without features?
+    missing = free_model(problem).missing
+    nothing = np.abs(missing - problem.slack * np.abs(point.B)).max() <= NO_MARGIN
     return Status.ZERO if nothing else Status.STALLED
 
 
@@ -109,13 +114,13 @@ def _solution(
 ) -> Solution:
     B = point.B if certify.B is None else certify.B
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
-    at_zero = objective_at_zero(problem)
+    at_zero, free = objective_at_zero(problem)
     if status is not Status.ZERO and (problem.convex or at_zero >= (1 - REST) * point.objective):
         W[point.rows] = point.W
-        return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival)
+        return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival, point.free)
     # Below p = 1 a row of zeros is a local optimum.
     certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
-    return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival)
+    return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival, free)
 
 
 class Certifier:
@@ -139,9 +144,14 @@ class Certifier:
                 return relative_gap(point.objective, self.bound), None
             g = problem.dual_norms(point.B)
         self.steps = 0
-        bound = problem.lower_bound(point.B, g)
+        B, bound = point.B, 0.0
+        if problem.free is not None:  # dividing B repairs no row that is not penalised
+            B = problem.repaired(B)
+            g = problem.dual_norms(B)
+            bound = -float(np.sum(np.abs(problem.F.T @ B) * np.abs(point.free)))
+        bound += problem.lower_bound(B, g)
         if bound > self.bound:
-            self.bound, self.B = bound, point.B
+            self.bound, self.B = bound, B
         self.last_full_gap = relative_gap(point.objective, self.bound)
         return self.last_full_gap, g
 
@@ -157,4 +167,6 @@ def stationarity(problem: Problem, point: Point) -> float:
     violation = problem.norms(residual, point.rows)
     support = problem.shares(point.norms) > SUPPORT
     growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
-    return float(np.max(violation[support] / point.norms[support], initial=growing.max(initial=0.0)))
+    pull = np.abs(problem.F.T @ point.B) / np.maximum(np.abs(problem.F.T) @ np.abs(point.B), TINY)  # none, where free
+    most = max(growing.max(initial=0.0), pull.max(initial=0.0))
+    return float(np.max(violation[support] / point.norms[support], initial=most))

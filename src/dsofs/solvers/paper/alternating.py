@@ -108,7 +108,8 @@ class AlternatingStep:
         problem, rows, norms = self.problem, np.arange(len(W)), self.problem.norms(W)
         judged = self.judge(problem.penalty.weights(norms), previous)
         B = np.zeros_like(problem.Y) if judged is None else judged.B
-        return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, problem.penalty.value(norms))
+        none = np.empty((0, W.shape[1]))
+        return Point(weights, rows, problem.X, W, B, problem.X.tdot(B), norms, problem.penalty.value(norms), none)
 
     def _assemble(self, top: Floats, U: Floats) -> Floats:
         W = np.empty((len(self.first) + len(self.last), U.shape[1]))

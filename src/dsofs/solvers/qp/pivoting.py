@@ -8,6 +8,9 @@ change at once. K may be singular (below p = 1 it ends so), hence a proximal ter
 down and vanishes at the solution:
 
     B <- argmin  ... + rho/2 ||B - B_previous||^2
+
+Rows of W that are not penalised put a constraint on each class, F'b = 0 with the columns F of X that they are for.
+Their weights are its multipliers: the system of the free samples gets F as a border.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from scipy.optimize import nnls
 
 from dsofs.design.budget import DOUBLE, Budget
 from dsofs.design.linalg import Factor, factorise
-from dsofs.design.types import Bools, Floats, Ints
+from dsofs.design.types import Bools, Floats
 from dsofs.solvers.qp.box_interior import box_sides
 
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
@@ -28,6 +31,7 @@ MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no f
 KKT_TOL, SOLVED = 1e-10, 1e-6  # the residual aimed at, and the largest that counts as solved; in units of the margin
 MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that other methods are quicker
 PATIENCE = 3  # so many exchanges in a row without fewer infeasibilities: it is going round in circles
+STIFF, TINY = 1e4, np.finfo(np.float64).tiny
 ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
 
 
@@ -37,6 +41,7 @@ class QPSolution:
     excess: Floats  # of the margins above their targets, squared slack included
     factors: list[Factor] | None  # of each column's free part; None if they would need more room than K and a block
     residual: float  # largest violation of the optimality conditions, in units of the margin
+    free: Floats  # the weights of the rows that are not penalised
 
     @property
     def solved(self) -> bool:
@@ -51,13 +56,19 @@ def solve_qp(
     B: Floats | None = None,
     slack: Floats | None = None,
     upper: Floats | None = None,
+    F: Floats | None = None,
 ) -> QPSolution:
     """Solve the QP of every column of Y, starting from the multipliers B (all samples free where it is zero).
 
+    ``F``: the columns of rows of W that are not penalised; not together with ``upper``.
+
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
-    matrix = Matrix.of(K)
+    F = np.empty((len(K), 0)) if F is None else F
+    K = with_border(K, F)
+    matrix = Matrix.of(K, F)
     B = np.zeros_like(Y) if B is None else B.copy()
+    free = np.zeros((F.shape[1], Y.shape[1]))
     factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
     room = K.size + Budget.block // DOUBLE
     pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
@@ -65,17 +76,28 @@ def solve_qp(
         for j in pending:
             ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
             target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
-            B[:, j], factor = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j)).solve(B[:, j])
+            step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
+            B[:, j], factor = step.solve(B[:, j])
+            free[:, j] = step.border_weights(factor)
             if factors is not None:
                 room += factors[j].L.size - factor.L.size
                 factors[j] = factor
                 factors = factors if room >= 0 else None
         last, excess = residuals, _excess(K, Y, Q, B, slack)
+        if F.size:
+            excess += Y * (F @ free)
         residuals = np.max(_violations(excess, B, upper), axis=0, initial=0.0)
         pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
         if not len(pending):
             break
-    return QPSolution(B, excess, factors, float(np.max(residuals, initial=0.0)))  # NaN comes through
+    return QPSolution(B, excess, factors, float(np.max(residuals, initial=0.0)), free)  # NaN comes through
+
+
+def with_border(K: Floats, F: Floats) -> Floats:
+    """K + t F F', which is K wherever F'b = 0, but has no null space in common with F': it loses fewer digits."""
+    if not F.size:
+        return K
+    return K + float(np.trace(K)) / max(float(np.vdot(F, F)), TINY) * (F @ F.T)
 
 
 def _bounds(upper: Floats | None, j: np.intp) -> Floats | None:
@@ -101,13 +123,18 @@ class Matrix:
     """K, with what depends on K alone and is the same for all classes."""
 
     K: Floats
+    F: Floats
     rho: float  # weight of the proximal term
     rounding: float  # what rounding can put into an entry of K @ b, for the largest entry of b
 
     @classmethod
-    def of(cls, K: Floats) -> Matrix:
+    def of(cls, K: Floats, F: Floats) -> Matrix:
         diagonal = K.diagonal()
-        return cls(K, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
+        return cls(K, F, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
+
+    def factorise(self, ridge: Floats | float, part: Bools) -> Factor:
+        factor = factorise(self.K, ridge, part)
+        return factor.bordered(self.F) if self.F.size else factor
 
 
 @dataclass(slots=True)
@@ -131,9 +158,9 @@ class ProximalStep:
             free[:] = True
         fewest, patience = len(a) + 1, PATIENCE
         for _ in range(MAX_EXCHANGES):
-            factor = factorise(self.matrix.K, self.ridge, free)
+            factor = self.matrix.factorise(self.ridge, free)
             b = self._solve_free(factor, full)
-            wrong = self.wrong_side(b, factor.index, full)
+            wrong = self.wrong_side(b, factor, full)
             if wrong is None:
                 return self._within_bounds(b), factor
             count = int(np.count_nonzero(wrong))
@@ -155,9 +182,15 @@ class ProximalStep:
         b[factor.index] = factor.solve(target[factor.index])
         return b
 
-    def wrong_side(self, b: Floats, free: Ints, full: Bools | None) -> Bools | None:
+    def border_weights(self, factor: Factor) -> Floats:
+        """The multipliers of F'b = 0."""
+        return factor.border_weights(self.target[factor.index]) if self.matrix.F.size else np.empty(0)
+
+    def wrong_side(self, b: Floats, factor: Factor, full: Bools | None) -> Bools | None:
         """Free samples out of bounds, others whose margin is too small, or too large at C; None if there are none."""
-        side = self.matrix.K @ b - self.target
+        side, free = self.matrix.K @ b - self.target, factor.index
+        if self.matrix.F.size:
+            side += self.matrix.F @ self.border_weights(factor)
         if full is not None:
             side[full] = -(side + self.ridge * b)[full]
         side[free] = b[free]
@@ -186,7 +219,11 @@ class ProximalStep:
         try:
             R = cholesky(H, check_finite=False)
             rhs = solve_triangular(R, self.target, trans=1, check_finite=False)
+            if self.matrix.F.size:  # heavy rows for F'b = 0, which tell what samples are free
+                heavy = STIFF * np.sqrt(np.trace(H) / max(np.vdot(self.matrix.F, self.matrix.F), TINY))
+                R, rhs = np.vstack([R, heavy * self.matrix.F.T]), np.append(rhs, np.zeros(self.matrix.F.shape[1]))
             a, _ = nnls(R * self.y, rhs, maxiter=10 * len(self.y))
         except RuntimeError as error:
             raise np.linalg.LinAlgError("non-negative least squares did not end") from error
-        return self.y * a, factorise(self.matrix.K, self.ridge, a > 0)
+        factor = self.matrix.factorise(self.ridge, a > 0)
+        return (self._within_bounds(self._solve_free(factor, None)) if self.matrix.F.size else self.y * a), factor

@@ -29,7 +29,7 @@ class ResidualSpace:
     """All columns of Y, in the space of the samples or of the features, whichever is smaller."""
 
     def __init__(self, Y: Floats) -> None:
-        self.Y, self.in_samples = Y, GramEqualities(Y, None)
+        self.Y, self.in_samples = Y, GramEqualities(Y, None, np.empty((len(Y), 0)))
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         assert isinstance(X, WithResiduals)
@@ -39,11 +39,11 @@ class ResidualSpace:
             system = FewColumns(X.X, d[: X.X.n_columns], X.ridge(d))
         except np.linalg.LinAlgError:
             return None
-        B = refined(self.Y, system.solve, system.product)
+        B = refined(self.Y, system.solve, system.product, self.in_samples.F)
         if B is None:
             return None
         G = X.tdot(B)
-        return Inner(d[:, None] * G, B, G, 0.0, SharedCurvature(X, system.solve))
+        return Inner(d[:, None] * G, B, G, 0.0, np.empty((0, self.Y.shape[1])), SharedCurvature(X, system.solve))
 
 
 class FewColumns:

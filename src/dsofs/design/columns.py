@@ -1,0 +1,47 @@
+"""A few further columns beside a design."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsofs.design.block import Block
+from dsofs.design.interface import Design
+from dsofs.design.types import Floats, Ints
+
+
+class WithColumns(Design):
+    """[X, F]: the columns of X and those of F, an array that is small beside it."""
+
+    def __init__(self, X: Design, F: Floats) -> None:
+        self.X, self.F, self.budget = X, F, X.budget
+        self.n_samples, self.n_columns = X.n_samples, X.n_columns + F.shape[1]
+
+    def gram(self, d: Floats) -> Floats:
+        n = self.X.n_columns
+        return self.X.gram(d[:n]) + (self.F * d[n:]) @ self.F.T
+
+    def dot(self, W: Floats) -> Floats:
+        n = self.X.n_columns
+        return self.X.dot(W[:n]) + self.F @ W[n:]
+
+    def tdot(self, B: Floats) -> Floats:
+        return np.vstack([self.X.tdot(B), self.F.T @ B])
+
+    def column_norms(self) -> Floats:
+        return np.append(self.X.column_norms(), np.linalg.norm(self.F, axis=0))
+
+    def take(self, columns: Ints) -> WithColumns:
+        data, further = self._split(columns)
+        return WithColumns(self.X.take(data), self.F[:, further])
+
+    def block(self, columns: Ints) -> Block:
+        data, further = self._split(columns)
+        return Block(np.hstack([self.X.block(data).on_host(), self.F[:, further]]), self.budget)
+
+    def samples(self, index: Ints | slice) -> Block:
+        return Block(np.hstack([self.X.samples(index).on_host(), self.F[index]]), self.budget)
+
+    def _split(self, columns: Ints) -> tuple[Ints, Ints]:
+        """Those of X among ``columns``, which come first, and those of F."""
+        count = int(np.count_nonzero(columns < self.X.n_columns))
+        return columns[:count], columns[count:] - self.X.n_columns

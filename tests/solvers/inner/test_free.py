@@ -1,0 +1,115 @@
+"""Rows that are not penalised: the optimum against CVXPY, certificates from W and B alone, stationarity below p = 1."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from dsofs.design import Block
+from dsofs.problem import Problem, Status
+from dsofs.solvers import solve
+from dsofs.solvers.inner.free import free_model
+
+SHAPES = {"wide": (25, 60), "tall": (150, 12)}
+
+
+def problem(seed, shape, p=1.0, constraint="margin", soft=True, grouped=False):
+    rng = np.random.default_rng(seed)
+    (m, n), c = SHAPES[shape], 1 + 2 * (seed % 2)
+    X, y = rng.normal(size=(m, n)), rng.integers(0, max(c, 2), size=m)
+    X[:, :3] += 2 * y[:, None] * rng.normal(size=3)
+    Y = np.where(y[:, None] == np.arange(max(c, 2))[-c:], 1.0, -1.0)
+    F = np.column_stack([np.ones(m), rng.normal(size=(m, 3)) + 0.4 * y[:, None]])[:, : 1 + seed % 4]
+    C = np.full(Y.shape, 0.3) * rng.uniform(0.5, 2, size=(m, 1)) if soft else None
+    groups = np.repeat(np.arange(n // 2), 2) if grouped else None
+    return Problem(Block(X), Y, p, constraint, C, groups=groups, free=F)
+
+
+def optimum(problem):
+    X, F, Y, C = problem.X.on_host(), problem.F, problem.Y, problem.C
+    W, V, xi = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((F.shape[1], Y.shape[1])), cp.Variable(Y.shape)
+    groups = np.arange(X.shape[1]) if problem.groups is None else problem.groups
+    penalty = sum(cp.norm(W[groups == group], "fro") for group in np.unique(groups))
+    reached = X @ W + F @ V
+    constraints = [cp.multiply(Y, reached) >= 1 - xi] if problem.constraint == "margin" else [reached == Y + xi]
+    if C is None:
+        constraints.append(xi == 0)
+    cost = 0 if C is None else 0.5 * cp.sum(cp.multiply(C, cp.square(xi)))
+    return cp.Problem(cp.Minimize(penalty + cost), constraints).solve(solver="CLARABEL")
+
+
+VARIANTS = [
+    *(("wide", constraint, soft, grouped) for constraint in ("margin", "equality") for soft in (True, False)
+      for grouped in (True, False)),
+    ("tall", "margin", True, False), ("tall", "margin", True, True), ("tall", "equality", True, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("shape", "constraint", "soft", "grouped"), VARIANTS)
+def test_optimum(seed, shape, constraint, soft, grouped):
+    given = problem(seed, shape, 1.0, constraint, soft, grouped)
+    found = solve(given, tol=1e-5)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(optimum(given), rel=1e-4)
+    reached = given.X.dot(found.W) + given.F @ found.free
+    if constraint == "margin" and not soft:
+        assert (given.Y * reached).min() > 1 - 1e-9
+    # The bound again, from B alone: no multiple of it repairs F'B.
+    assert np.abs(given.F.T @ found.B).max() <= 1e-12 * np.abs(found.B).sum()
+    bound = given.lower_bound(found.B, given.dual_norms(found.B))
+    assert found.objective - bound <= 1.1e-5 * found.objective
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hard_margins_with_more_samples_than_features(seed):
+    rng = np.random.default_rng(seed)
+    X, F = rng.normal(size=(400, 10)), np.column_stack([np.ones(400), rng.normal(size=400)])
+    score = X[:, :2].sum(axis=1) + F @ [0.5, 2.0]
+    kept = np.abs(score) > 0.3
+    given = Problem(Block(X[kept]), np.sign(score[kept])[:, None], 1.0, free=F[kept])
+    found = solve(given, tol=1e-5)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(optimum(given), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("p", [0.5, 0.85])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_stationary(seed, p, shape):
+    given = problem(seed, shape, p)
+    found = solve(given, tol=1e-6, max_iter=1000)
+    assert found.status.converged
+    assert np.abs(given.F.T @ found.B).max() <= 1e-10 * np.abs(found.B).sum()
+    norms, G = np.linalg.norm(found.W, axis=1), given.X.tdot(found.B)
+    support = norms > 1e-4 * norms.max()
+    wanted = norms[support, None] ** (p - 2) * found.W[support]
+    np.testing.assert_allclose(G[support], wanted, rtol=1e-3, atol=1e-3 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_below_p_one_they_are_not_reached_by_a_large_weight_alone(seed):
+    """Nothing changes when a multiple of a row that is not penalised is added to the columns of X."""
+    given = problem(seed, "wide", 0.85)
+    shifted = given.X.on_host() + given.F[:, :1] * np.linspace(-2, 2, 60)
+    other = Problem(Block(shifted), given.Y, 0.85, C=given.C, free=given.F)
+    assert solve(other, tol=1e-6).objective == pytest.approx(solve(given, tol=1e-6).objective, rel=1e-5)
+
+
+def test_where_they_separate_the_classes_alone_nothing_is_left():
+    given = problem(0, "wide", soft=False)
+    enough = Problem(given.X, given.Y, 1.0, free=np.column_stack([np.ones(25), given.Y[:, 0] * np.arange(1, 26)]))
+    assert free_model(enough).separates
+    found = solve(enough)
+    assert found.status is Status.NOTHING_LEFT
+    assert not found.W.any()
+    assert (enough.Y * (enough.F @ found.free)).min() > 1 - 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_that_cannot_be_separated_are_told_by_all_rows(seed):
+    """A sample twice, with both labels, is a contradiction whatever is not penalised."""
+    given = problem(seed, "wide", soft=False)
+    X, F, Y = (np.vstack([A, A[:1]]) for A in (given.X.on_host(), given.F, given.Y))
+    Y[-1] = -Y[0]
+    found = solve(Problem(Block(X), Y, 1.0, free=F))
+    assert set(found.conflicts) >= {0, 25}
