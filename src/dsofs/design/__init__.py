@@ -9,7 +9,7 @@ from dsofs.design.backends import backend_of
 from dsofs.design.block import Block
 from dsofs.design.budget import Budget
 from dsofs.design.interface import Design
-from dsofs.design.norms import group_norms, lrp_norm, row_norms
+from dsofs.design.linalg import group_norms, lrp_norm, row_norms
 from dsofs.design.standard import Columns, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
 from dsofs.labels import one_versus_rest
 from dsofs.methods.shared.scored import ScoreSelector, f_scores

@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, issparse
 from sklearn.base import clone
 
 from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats

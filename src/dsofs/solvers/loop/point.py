@@ -10,8 +10,7 @@ import numpy as np
 
 from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor
-from dsofs.design.norms import GroupSums, row_norms
+from dsofs.design.linalg import Factor, GroupSums, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
