@@ -1,4 +1,4 @@
-"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights.
+"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights. And y as a matrix.
 
 What a function ``wrong_...`` yields is found without a pass over X, before the fit begins.
 """
@@ -53,15 +53,25 @@ def check_X_y(
     _check_labels(estimator, y)
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
     classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind not in "iu" or 2 * len(classes) > len(
-        y
-    ):  # few whole numbers are classes; looking closer takes time
+    # Few whole numbers are classes; looking closer takes time.
+    if y.dtype.kind not in "iu" or 2 * len(classes) > len(y):
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
         )
     return X, codes.astype(np.intp), classes
+
+
+def indicators(codes: Ints, n_states: int) -> Floats:
+    """One column of 0 / 1 per state."""
+    return (codes[:, None] == np.arange(n_states)).astype(np.float64)
+
+
+def one_versus_rest(codes: Ints, n_classes: int) -> Floats:
+    """Y: one column of +1 / -1 per class; for two classes one column, +1 for the second."""
+    Y = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+    return Y[:, 1:] if n_classes == 2 else Y
 
 
 def _check_labels(estimator: BaseEstimator, y: AnyArray) -> None:
