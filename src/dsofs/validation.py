@@ -128,7 +128,7 @@ def _numeric(
     y_numeric: bool = False,
     multi_output: bool = False,
 ) -> tuple[AnyArray, np.ndarray]:
-    X = _reachable(estimator, X)
+    X = reachable(estimator, X)
     try:
         X_checked, y = validate_data(
             estimator,
@@ -162,7 +162,7 @@ def _floats(X: AnyArray) -> tuple[Any, ...]:
     return tuple(floats[name] for name in ("float64", "float32") if name in floats)
 
 
-def _reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
+def reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
     """X, or as a NumPy array where the estimator works on no other; refused if NumPy cannot read it where it is."""
     if is_dispatched(X):
         return X if get_tags(estimator).array_api_support else on_host(X)
@@ -182,7 +182,7 @@ def labels_on_host(estimator: BaseEstimator, y: AnyArray) -> AnyArray:
     """Labels of any array library as a NumPy array; others as they are."""
     if not is_array_api_obj(y) or isinstance(y, np.ndarray):
         return y
-    return on_host(y) if is_dispatched(y) else _reachable(estimator, y)
+    return on_host(y) if is_dispatched(y) else reachable(estimator, y)
 
 
 def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:
