@@ -11,10 +11,10 @@ import pytest
 from dsofs import DSOSelector
 from dsofs.design import Block
 from dsofs.experiments.results import Row
-from dsofs.labels import one_versus_rest
 from dsofs.problem import Problem
 from dsofs.solvers import solve
 from dsofs.solvers.qp.pivoting import solve_qp
+from dsofs.validation import one_versus_rest
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 

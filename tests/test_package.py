@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dsofs
@@ -115,3 +116,32 @@ def test_only_the_command_line_draws_on_the_terminal():
         if re.search(r"^\s*(from|import) rich\b", file.read_text("utf-8"), re.MULTILINE)
     }
     assert drawing == {"cli"}
+
+
+FILES_OF_A_FIT = 32  # at most; fewer are welcome
+
+
+def files_called_by(function):
+    """The files of the package in which a function is called; the code of a module that runs on import is none."""
+    files, before = set(), sys.getprofile()
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and frame.f_code.co_name != "<module>" and path.is_relative_to(SOURCES):
+            files.add(str(path.relative_to(SOURCES)))
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return sorted(files)
+
+
+def test_a_reader_of_one_fit_opens_few_files():
+    y = np.arange(100) % 3
+    X = np.random.default_rng(0).normal(size=(100, 2000))
+    X[:, :5] += y[:, None]
+    selector = dsofs.DSOSelector(10).fit(X, y)  # once before, for what is imported on the way
+    files = files_called_by(lambda: selector.fit(X, y))
+    assert len(files) <= FILES_OF_A_FIT, files

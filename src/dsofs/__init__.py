@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dsofs.design.norms import lrp_norm as lrp_norm
+    from dsofs.design.linalg import lrp_norm as lrp_norm
     from dsofs.methods import METHODS as METHODS
     from dsofs.methods.dso.classifier import DSOClassifier as DSOClassifier
     from dsofs.methods.dso.cross_validation import DSOSelectorCV as DSOSelectorCV
@@ -31,7 +31,7 @@ _HOME = {
     "ReliefFSelector": "dsofs.methods.relieff.selector",
     "MRMRSelector": "dsofs.methods.mrmr.selector",
     "METHODS": "dsofs.methods",
-    "lrp_norm": "dsofs.design.norms",
+    "lrp_norm": "dsofs.design.linalg",
     "select_table": "dsofs.workflows.select",
     "compare_table": "dsofs.workflows.compare",
     "apply_selection": "dsofs.workflows.apply",

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dsofs.design.copies import Copies
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.forward import TIED, unexplained

@@ -1,4 +1,4 @@
-"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights.
+"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights. And y as a matrix.
 
 What a function ``wrong_...`` yields is found without a pass over X, before the fit begins.
 """
@@ -53,15 +53,25 @@ def check_X_y(
     _check_labels(estimator, y)
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan)
     classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind not in "iu" or 2 * len(classes) > len(
-        y
-    ):  # few whole numbers are classes; looking closer takes time
+    # Few whole numbers are classes; looking closer takes time.
+    if y.dtype.kind not in "iu" or 2 * len(classes) > len(y):
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
         )
     return X, codes.astype(np.intp), classes
+
+
+def indicators(codes: Ints, n_states: int) -> Floats:
+    """One column of 0 / 1 per state."""
+    return (codes[:, None] == np.arange(n_states)).astype(np.float64)
+
+
+def one_versus_rest(codes: Ints, n_classes: int) -> Floats:
+    """Y: one column of +1 / -1 per class; for two classes one column, +1 for the second."""
+    Y = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+    return Y[:, 1:] if n_classes == 2 else Y
 
 
 def _check_labels(estimator: BaseEstimator, y: AnyArray) -> None:
@@ -118,7 +128,7 @@ def _numeric(
     y_numeric: bool = False,
     multi_output: bool = False,
 ) -> tuple[AnyArray, np.ndarray]:
-    X = _reachable(estimator, X)
+    X = reachable(estimator, X)
     try:
         X_checked, y = validate_data(
             estimator,
@@ -152,7 +162,7 @@ def _floats(X: AnyArray) -> tuple[Any, ...]:
     return tuple(floats[name] for name in ("float64", "float32") if name in floats)
 
 
-def _reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
+def reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
     """X, or as a NumPy array where the estimator works on no other; refused if NumPy cannot read it where it is."""
     if is_dispatched(X):
         return X if get_tags(estimator).array_api_support else on_host(X)
@@ -172,7 +182,7 @@ def labels_on_host(estimator: BaseEstimator, y: AnyArray) -> AnyArray:
     """Labels of any array library as a NumPy array; others as they are."""
     if not is_array_api_obj(y) or isinstance(y, np.ndarray):
         return y
-    return on_host(y) if is_dispatched(y) else _reachable(estimator, y)
+    return on_host(y) if is_dispatched(y) else reachable(estimator, y)
 
 
 def check_codes(estimator: BaseEstimator, X: AnyArray) -> None:

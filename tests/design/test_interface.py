@@ -12,7 +12,8 @@ from tests.arrays import KINDS, LIBRARIES
 from tests.problems import standardised
 
 C = 3
-SHAPES = {"wide": (13, 700), "tall": (700, 13)}
+# More than 256, so that matrices are mirrored in pieces too.
+SHAPES = {"wide": (13, 300), "tall": (300, 13)}
 BUDGETS = {"in one block": Budget(), "in pieces": Budget(8 * 13 * 50, 8 * 13 * 50, 8 * 13 * 20, 7)}
 
 

@@ -1,16 +1,84 @@
-"""Symmetric matrices: sums of products, and factors of their principal parts."""
+"""Norms of rows and groups; sums over groups of columns; sums and Cholesky factors of symmetric matrices."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from dsofs.design.budget import cuts
 from dsofs.design.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from dsofs.design.interface import Design
 
 DEPENDENT = 1e-12  # singular values of a border below this part of the largest are zero
 MIRRORED = 256  # rows that are copied at a time: a few megabytes
+
+
+def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
+    """The l_{r,p} norm of a matrix, Eqn. 1: (sum_i ||a_i||_r^p)^(1/p), for r, p > 0.
+
+    Below 1 it is not a norm (no triangle inequality), which nothing here needs.
+    """
+    if not (r > 0 and p > 0):
+        raise ValueError(f"lrp_norm needs r > 0 and p > 0. Got r={r!r}, p={p!r} instead.")
+    A = np.abs(np.atleast_2d(np.asarray(A, dtype=np.float64)))
+    largest = float(A.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    # Scaled by the largest entry, so that no power over- or underflows on the way.
+    rows = np.sum((A / largest) ** r, axis=1) ** (1.0 / r)
+    return largest * float(np.sum(rows**p)) ** (1.0 / p)
+
+
+def row_norms(W: Floats) -> Floats:
+    """Euclidean norm of each row."""
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+
+
+def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:
+    """||W_g||_F for each group of rows; with ``groups=None`` every row is its own group."""
+    if groups is None:
+        return row_norms(W)
+    squares = np.einsum("ij,ij->i", W, W)
+    return np.sqrt(np.bincount(groups, weights=squares, minlength=n_groups))
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """Adds up the columns of each group."""
+
+    order: Ints  # of the columns, group by group
+    labels: Ints  # their groups, in that order
+    n_groups: int
+
+    @classmethod
+    def of(cls, groups: Ints, n_groups: int) -> GroupSums:
+        """``groups``: that of every column; each of them has at least one."""
+        order = np.argsort(groups, kind="stable")
+        return cls(order, groups[order], n_groups)
+
+    def of_columns(self, A: Floats) -> Floats:
+        return np.add.reduceat(A.take(self.order, axis=1), _starts(self.labels), axis=1)
+
+    def of_design(self, X: Design, samples: Ints, g: Floats) -> Floats:
+        """Of the columns of X times g, for some samples: a few columns at a time, as few groups may have many."""
+        sums = np.zeros((len(samples), self.n_groups))
+        for part in cuts(len(self.order), X.budget.columns(X.n_samples)):
+            columns, place = np.unique(self.order[part], return_inverse=True)
+            labels = self.labels[part]
+            starts = _starts(labels)
+            Z = X.block(columns).on_host().take(samples, axis=0) * g[columns]
+            sums[:, labels[starts]] += np.add.reduceat(Z.take(place, axis=1), starts, axis=1)
+        return sums
+
+
+def _starts(labels: Ints) -> Ints:
+    """Where each run of equal labels begins."""
+    return np.flatnonzero(np.diff(labels, prepend=-1))
 
 
 @dataclass(frozen=True)
@@ -75,11 +143,6 @@ def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Fa
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return Factor(index, L)
-
-
-def row_norms(W: Floats) -> Floats:
-    """Euclidean norm of each row."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
 
 
 class SymmetricSum:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
-from dsofs.labels import one_versus_rest
 from dsofs.methods.shared.scored import ScoreSelector, f_scores
 from dsofs.optional import require
 from dsofs.ranking import two_tier_scores
+from dsofs.validation import one_versus_rest
 
 
 def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.svm import LinearSVC
 
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
 from dsofs.methods.shared.scored import ScoreSelector, f_scores
 from dsofs.ranking import two_tier_scores

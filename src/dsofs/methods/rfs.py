@@ -8,14 +8,13 @@ import numpy as np
 
 from dsofs.design.budget import Budget, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats
-from dsofs.labels import one_versus_rest
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
 from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, options, real
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.solvers.rfs.general import Term, minimise_terms
-from dsofs.validation import all_or_nothing, check_X_target, check_X_y
+from dsofs.validation import all_or_nothing, check_X_target, check_X_y, one_versus_rest
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
 from dsofs.methods.shared.scored import ScoreSelector
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
-from dsofs.design.norms import group_norms, row_norms
+from dsofs.design.linalg import group_norms, row_norms
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem.objective import Hinge, Loss, Penalty, Squared, SquaredHinge, best_multiple
 

@@ -6,14 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 from array_api_compat import is_array_api_obj
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 
 from dsofs.design.backends.array_api import ArrayDesign
 from dsofs.design.backends.dense import DenseDesign
 from dsofs.design.backends.sparse import SparseDesign
-from dsofs.design.types import AnyArray
+from dsofs.design.budget import Budget
+from dsofs.design.standard import Columns, Moments, StandardDesign
+from dsofs.design.types import AnyArray, Floats
 
 Backend = type[DenseDesign] | type[SparseDesign] | type[ArrayDesign]
+
+DEFAULT = Budget()
 
 # In this order: the first whose test holds.
 BACKENDS: list[tuple[Callable[[AnyArray], bool], Backend]] = [
@@ -29,3 +33,20 @@ def backend_of(X: AnyArray) -> Backend:
         if suits(X):
             return backend
     raise TypeError(f"There is no back end for X of type {type(X).__name__}.")
+
+
+def moments(X: AnyArray, targets: Floats | None = None, budget: Budget = DEFAULT) -> Moments:
+    """Means, deviations and constancy of the columns of X, and their products with the targets, in one pass.
+
+    NotFiniteError if X holds NaN or infinity.
+    """
+    targets = np.empty((X.shape[0], 0)) if targets is None else targets
+    return backend_of(X).moments(X, targets, budget)
+
+
+def as_design(
+    X: AnyArray, stats: Moments, *, standardize: bool, bias: float, budget: Budget = DEFAULT
+) -> StandardDesign:
+    """The design of X without its constant columns."""
+    X = csc_array(X) if issparse(X) else X  # once, since parts of it are taken by column
+    return backend_of(X)(X, Columns.of(stats, X.shape[0], standardize=standardize), bias, budget)

@@ -18,14 +18,13 @@ from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
-from dsofs.labels import one_versus_rest
 from dsofs.methods.dso.parameters import HINGE
 from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve
 from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
-from dsofs.validation import check_groups, check_X_y, sample_importance
+from dsofs.validation import check_groups, check_X_y, one_versus_rest, sample_importance
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
 GRAMS = 3  # m x m matrices that equalities without slack, and hinge, hold whatever the shape of X

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 from sklearn.utils.parallel import Parallel, delayed
 
-from dsofs.design.norms import row_norms
+from dsofs.design.linalg import row_norms
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.methods.lasso.newton import Gram, newton_lasso
 from dsofs.optional import require

@@ -20,7 +20,7 @@ from scipy.special import xlogy
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.interface import Design
 from dsofs.design.types import Floats, Ints
-from dsofs.labels import indicators
+from dsofs.validation import indicators
 
 # Two features can be exactly independent in a sample; a quotient needs a denominator.
 LEAST_REDUNDANCY = 1e-9

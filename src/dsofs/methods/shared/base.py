@@ -15,7 +15,7 @@ from dsofs.design.library import on_host, widest_float
 from dsofs.design.types import AnyArray, Bools, Ints
 from dsofs.parameters import NONE, Rule, integer, real
 from dsofs.ranking import first_ranked
-from dsofs.validation import is_dispatched
+from dsofs.validation import is_dispatched, reachable
 
 N_FEATURES_RULE: Rule = integer(1) | real(0, 1, closed="right") | NONE
 
@@ -90,6 +90,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: AnyArray) -> AnyArray:
         """X with the selected features alone."""
         check_is_fitted(self)
+        X = reachable(self, X)
         check_same_library(self, X, self.ranking_, "transform")
         return super().transform(X)
 

@@ -32,8 +32,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import factorise
-from dsofs.design.norms import GroupSums
+from dsofs.design.linalg import GroupSums, factorise
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 from dsofs.solvers.loop.point import Point

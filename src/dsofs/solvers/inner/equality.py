@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, factorise
-from dsofs.design.norms import GroupSums
+from dsofs.design.linalg import Factor, GroupSums, factorise
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Squared
 from dsofs.solvers.inner.features import FeatureSpace

@@ -18,8 +18,7 @@ from scipy.optimize import brentq
 from dsofs.design.budget import cuts
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, factorise, principal
-from dsofs.design.norms import GroupSums
+from dsofs.design.linalg import Factor, GroupSums, factorise, principal
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import SquaredHinge
 from dsofs.solvers.loop.point import Inner

@@ -10,8 +10,7 @@ import numpy as np
 
 from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor
-from dsofs.design.norms import GroupSums
+from dsofs.design.linalg import Factor, GroupSums
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
