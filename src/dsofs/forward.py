@@ -22,22 +22,36 @@ TINY = 1e-15  # of Y left to explain: nothing but rounding
 TIED = 1e-9  # numbers that differ by no more, relative to the larger one, are equal but for rounding
 
 
-def unexplained(X: Design, Y: Floats, norms: Floats, groups: Ints | None = None) -> Floats:
+def unexplained(
+    X: Design,
+    Y: Floats,
+    norms: Floats,
+    groups: Ints | None = None,
+    given: Floats | None = None,
+    cost: Floats | None = None,
+) -> Floats:
     """The part of Y that is left to explain when each group of columns is taken; 0 for those that are never taken.
 
     Without ``groups`` each column is one. Of groups that are as good as each other, the one of largest norm is taken.
+    ``given``: columns that are taken before all others. ``cost``: of every group; what it explains is divided by it.
     """
     columns = _columns(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
     Y = Y - Y.mean(axis=0)
     G, b = X.covariances(Y)
-    enough, total = COLLINEAR * G.diagonal(), float(np.vdot(Y, Y))
-    parts, part, left = np.zeros(len(columns)), 1.0, len(Y) - 1
+    enough, left = COLLINEAR * G.diagonal(), len(Y) - 1
+    if given is not None:
+        Q = _basis(given - given.mean(axis=0))
+        taken, explained = X.tdot(Q), Q.T @ Y
+        G, b, Y, left = G - taken @ taken.T, b - taken @ explained, Y - Q @ explained, left - Q.shape[1]
+    total = max(float(np.vdot(Y, Y)), np.finfo(np.float64).tiny)
+    parts, part = np.zeros(len(columns)), 1.0
     waiting = np.ones(len(columns), dtype=bool)
     for _ in columns:
         gains, df = _gains(G, b, enough, columns, firsts)
         gains[~waiting] = 0.0
         evidence = gains if groups is None else _evidence(gains / (part * total), df, left, Y.shape[1])
+        evidence = evidence if cost is None else evidence / cost
         if not evidence.max() > 0:
             break
         best = _first_of_tied(evidence, norms)
@@ -49,6 +63,12 @@ def unexplained(X: Design, Y: Floats, norms: Floats, groups: Ints | None = None)
         b -= taken @ (R.T @ b[F])
         G -= taken @ taken.T
     return parts
+
+
+def _basis(A: Floats) -> Floats:
+    """An orthonormal basis of the columns of A."""
+    Q, s, _ = np.linalg.svd(A, full_matrices=False)
+    return Q[:, s > np.sqrt(COLLINEAR) * s.max(initial=0.0)]
 
 
 def _columns(groups: Ints) -> list[Ints]:

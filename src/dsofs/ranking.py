@@ -50,8 +50,12 @@ def norm_scores(problem: Problem, solution: Solution) -> Floats:
 
 
 def _beside_chance(problem: Problem, norms: Floats) -> Floats:
-    """The norms of groups on the scale of single columns, since those of many columns are larger by chance."""
-    return norms if problem.chance is None else norms / problem.chance
+    """The norms of groups on the scale of single columns, since those of many columns are larger by chance.
+
+    Those of groups with a factor are on the scale of W itself: a costly group has no larger norm for its cost.
+    """
+    norms = norms if problem.chance is None else norms / problem.chance
+    return norms if problem.factor is None else norms / problem.factor ** (1 / problem.unit)
 
 
 def forward_scores(problem: Problem, solution: Solution) -> Floats:
@@ -67,7 +71,7 @@ def forward_scores(problem: Problem, solution: Solution) -> Floats:
     part = problem.part(first)
     scores[alive] = 1.0
     with single_threaded():  # for many small products
-        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups)
+        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups, problem.free, part.factor)
     return scores
 
 

@@ -290,6 +290,14 @@ def n_features_of(X: AnyArray) -> int | None:
     return int(shape[1]) if len(shape) == 2 else None
 
 
+def names_of(X: AnyArray) -> AnyArray | None:
+    """The names of the columns of a table, if all of them are texts."""
+    names = getattr(X, "columns", None)
+    return (
+        None if names is None or not all(isinstance(name, str) for name in names) else np.asarray(names, dtype=object)
+    )
+
+
 def wrong_groups(owner: str, feature_groups: AnyArray | None, n_features: int | None) -> Iterator[str]:
     if feature_groups is None or n_features is None or not ARRAY_LIKE.test(feature_groups):
         return

@@ -164,7 +164,7 @@ class RFSSelector(RankedSelector):
         needed = Budget.within(self.memory_limit).fit_bytes(m, n, Y.shape[1])
         refuse_if_too_big(needed, self.memory_limit, type(self).__name__)
         p, convex = float(self.p), min(self.p, self.q) >= 1
-        design, copies = distinct_design(self, X, p)
+        _, design, copies = distinct_design(self, X, p)
         Z = design.compact()
         solution = minimise_terms(
             [Term(Z, -Y, float(self.q))], lam=self.lam, p=p, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose

@@ -57,6 +57,7 @@ class Problem:
     multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature. ``chance`` is how
     much each group explains by chance, beside a single column: rankings make allowance for it. ``free`` holds the
     columns F of further rows V that are not penalised:  X W + F V  is in the place of  X W,  and in the dual  F'B = 0.
+    ``factor`` is the v_g of a penalty v_g ||W_g||^p, by whose root v^(1/p) the columns of X were divided.
 
     Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.rfs.general``.
     """
@@ -73,6 +74,7 @@ class Problem:
     bias: bool = False
     terms: Terms | None = None
     free: Floats | None = None
+    factor: Floats | None = None
 
     @property
     def F(self) -> Floats:
@@ -180,7 +182,9 @@ class Problem:
         groups = None
         if self.groups is not None:
             groups = np.append(self.groups, self.n_groups + np.arange(self.free.shape[1]))
-        return replace(self, X=WithColumns(self.X, self.free), groups=groups, chance=None, bias=False, free=None)
+        return replace(
+            self, X=WithColumns(self.X, self.free), groups=groups, chance=None, factor=None, bias=False, free=None
+        )
 
     def repaired(self, B: Floats) -> Floats:
         """B with F'B = 0 to rounding, and each of its signs as it was; B itself where nothing needs repair.
@@ -207,8 +211,8 @@ class Problem:
         rows = self.rows_of(groups)
         labels = None if self.groups is None else np.searchsorted(groups, self.groups[rows])
         bias = self.bias and rows[-1] == self.X.n_columns - 1
-        chance = None if self.chance is None else self.chance[groups]
-        return replace(self, X=self.X.take(rows), groups=labels, chance=chance, bias=bias)
+        chance, factor = (None if of_all is None else of_all[groups] for of_all in (self.chance, self.factor))
+        return replace(self, X=self.X.take(rows), groups=labels, chance=chance, factor=factor, bias=bias)
 
 
 @dataclass(frozen=True)

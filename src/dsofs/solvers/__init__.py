@@ -48,12 +48,13 @@ class Supports:
 
     losses: Mapping[str, tuple[str, ...]]  # constraint -> ways in which its violation can be penalised
     no_slack: str = ""  # why no violation is allowed; empty where it is, at a cost C
+    free_rows: bool = True  # whether rows can be left without penalty
 
 
 LOSSES = {"margin": ("squared_hinge", "hinge"), "equality": ("squared_hinge",)}
 SUPPORTS = {
     "joint": Supports(LOSSES),
-    "alternating": Supports(LOSSES, no_slack="the paper's algorithm has no slack"),
+    "alternating": Supports(LOSSES, no_slack="the paper's algorithm has no slack", free_rows=False),
 }
 
 

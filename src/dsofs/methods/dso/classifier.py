@@ -40,6 +40,10 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,
+        penalty_factor: AnyArray | None = None,
+        intercept_penalty: float = 1.0,
+        include: AnyArray | None = None,
+        exclude: AnyArray | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 300,
@@ -55,6 +59,10 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
+        self.penalty_factor = penalty_factor
+        self.intercept_penalty = intercept_penalty
+        self.include = include
+        self.exclude = exclude
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

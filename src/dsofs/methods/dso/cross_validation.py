@@ -91,7 +91,8 @@ class DSOSelectorCV(RankedSelector):
         What is scored on the selected features; None is a linear SVM (C = 1) on standardised features.
     rule : {"best", "one_se"}, default="best"
         "one_se" takes the fewest features whose score is within one standard error of the best.
-    loss, constraint, solver, ranking, standardize, fit_intercept, feature_groups, class_weight, tol, max_iter
+    loss, constraint, solver, ranking, standardize, fit_intercept, feature_groups, penalty_factor
+    intercept_penalty, include, exclude, class_weight, tol, max_iter
         As in :class:`DSOSelector`.
     memory_limit : int or None, default=None
         As in :class:`DSOSelector`.
@@ -132,6 +133,10 @@ class DSOSelectorCV(RankedSelector):
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,
+        penalty_factor: AnyArray | None = None,
+        intercept_penalty: float = 1.0,
+        include: AnyArray | None = None,
+        exclude: AnyArray | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 300,
@@ -154,6 +159,10 @@ class DSOSelectorCV(RankedSelector):
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
+        self.penalty_factor = penalty_factor
+        self.intercept_penalty = intercept_penalty
+        self.include = include
+        self.exclude = exclude
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator
 from dsofs.design import Design
 from dsofs.design.budget import DOUBLE, Budget, refuse_if_too_big
 from dsofs.design.copies import Copies
-from dsofs.design.standard import Columns
+from dsofs.design.standard import Columns, StandardDesign
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
+from dsofs.methods.dso.known import Known, wrong_factors_in_groups
 from dsofs.methods.dso.parameters import HINGE
 from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
@@ -27,6 +28,7 @@ from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
 from dsofs.validation import check_groups, check_X_y, one_versus_rest, sample_importance
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
+DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say
 GRAMS = 3  # m x m matrices that equalities without slack, and hinge, hold whatever the shape of X
 
 
@@ -37,16 +39,18 @@ class TrainingData:
     X: AnyArray
     classes: np.ndarray
     codes: Ints
-    columns: Columns  # the features that are neither constant nor copies, and what is subtracted and divided by
-    factor: Floats  # s_g of the group of every feature, see ``GroupSizes``
+    known: Known
+    size: Floats  # s_g of the group of every feature, see ``GroupSizes``
     copies: Copies  # features that repeat one of the kept
-    design: Design
+    view: StandardDesign  # of the features that are penalised, and neither constant nor copies
+    design: Design  # the same, held in memory if it fits
+    free: FreeColumns
     groups: Ints | None  # of the rows of W
     chance: Floats | None  # of these groups
     importance: Floats | None
     constraint: str
     loss: str
-    bias: bool
+    intercept_penalty: float
 
     @property
     def Y(self) -> Floats:
@@ -55,11 +59,29 @@ class TrainingData:
 
     def problem(self, p: float, C: float | None) -> Problem:
         """``C``: of every sample of importance 1; None for hard constraints."""
+        view = self.scaled_view(p)
+        design = self.design if view is self.view else view.compact()
         hard = Problem(
-            self.design, self.Y, float(p), self.constraint, None, self.loss, self.groups, self.chance, self.importance,
-            self.bias,
+            design, self.Y, float(p), self.constraint, None, self.loss, self.groups, self.chance, self.importance,
+            view.bias != 0, free=self.free.F if self.free.F.size else None, factor=self._factor_of_groups,
         )  # fmt: skip
         return hard if C is None else hard.with_C(costs(hard, C))
+
+    @cached_property
+    def _factor_of_groups(self) -> Floats | None:
+        """v of every group of rows of W; None if all are 1."""
+        if self.known.plain and self.intercept_penalty in (0, 1):
+            return None
+        factor = self.known.factor[self.view.kept]
+        factor = np.append(factor, self.intercept_penalty) if self.view.bias else factor
+        return factor if self.groups is None else factor[np.unique(self.groups, return_index=True)[1]]
+
+    def scaled_view(self, p: float) -> StandardDesign:
+        """With columns divided by v^(1/p):  ||v^(1/p) w||^p  is  v ||w||^p."""
+        factor = self.known.factor[self.view.kept]
+        if (factor == 1).all() and self.intercept_penalty == 1:
+            return self.view
+        return self.view.divided_by(factor ** (1 / p), (self.intercept_penalty or 1.0) ** (1 / p))
 
     @cached_property
     def entry_C(self) -> float:
@@ -68,11 +90,40 @@ class TrainingData:
             return entry_C(self.problem(1.0, None))
 
 
+@dataclass(frozen=True)
+class FreeColumns:
+    """Independent columns F of what is not penalised: a bias, which comes first, and standardised features."""
+
+    F: Floats
+    columns: Columns  # of these features
+    bias: bool
+
+    @classmethod
+    def of(cls, whole: StandardDesign, known: Known, bias: bool) -> FreeColumns:
+        """Of a design of all features that vary."""
+        index = np.flatnonzero(known.factor[whole.kept] == 0)
+        ones = np.ones((whole.n_samples, int(bias)))
+        if not len(index):
+            return cls(ones, whole.columns.part(index), bias)
+        F = np.hstack([ones, whole.block(index).on_host()])
+        left = np.abs(np.diagonal(np.linalg.qr(F).R))
+        independent = np.zeros(F.shape[1], dtype=bool)
+        independent[: len(left)] = left > DEPENDENT * np.linalg.norm(F, axis=0)[: len(left)]
+        return cls(F[:, independent], whole.columns.part(index[independent[int(bias) :]]), bias)
+
+    def add_to(self, estimator: Any, weights: Floats) -> None:
+        """Add the weights of F to the coefficients and the intercept, in the units of X."""
+        coef, offset = self.columns.in_units_of_X(weights[int(self.bias) :], estimator.n_features_in_)
+        estimator.coef_ += coef
+        estimator.intercept_ += weights[: int(self.bias)].sum(axis=0) - offset
+
+
 def prepare(estimator: Any, X: AnyArray, y: AnyArray) -> TrainingData:
     """Check the data, refuse what does not fit in memory, and set up the design."""
     X, codes, classes = check_X_y(estimator, X, y)
     given = estimator.feature_groups
     estimator._groups = None if given is None else check_groups(estimator, given, X.shape[1])
+    estimator._n_never = _n_never(estimator, _known(estimator, X.shape[1]))
     importance = sample_importance(estimator.class_weight, classes, codes)
     return training_data(estimator, X, codes, classes, importance)
 
@@ -88,22 +139,42 @@ def training_data(
     if equalities or estimator.loss == HINGE or estimator.solver == "alternating":
         needed += GRAMS * DOUBLE * m**2
     refuse_if_too_big(needed, estimator.memory_limit, owner)
-    design, copies = distinct_design(estimator, X, _largest_p(estimator), estimator._groups)
+    known = _known(estimator, n)
+    penalised = None if known.plain else np.isfinite(known.factor) & (known.factor > 0)
+    whole, design, copies = distinct_design(estimator, X, _largest_p(estimator), estimator._groups, penalised)
+    free_bias = estimator.fit_intercept and estimator.intercept_penalty == 0
+    free = FreeColumns.of(whole, known, free_bias)
+    if free_bias:
+        design = design.part(np.arange(len(design.kept)))
     groups = chance = None
-    factor = np.ones(n)
+    size = np.ones(n)
     if estimator._groups is not None:
         labels, groups = np.unique(estimator._groups[design.kept], return_inverse=True)
         with single_threaded():
             sizes = GroupSizes.of(design, groups, n_targets=1 if len(classes) == 2 else len(classes))
         design, chance = design.divided_by(sizes.factor[groups]), sizes.chance
-        known = np.isin(estimator._groups, labels)
-        factor[known] = sizes.factor[np.searchsorted(labels, estimator._groups[known])]
-        if estimator.fit_intercept:  # the bias is a group of its own
+        present = np.isin(estimator._groups, labels)
+        size[present] = sizes.factor[np.searchsorted(labels, estimator._groups[present])]
+        if design.bias:  # it is a group of its own
             groups, chance = np.append(groups, len(labels)), np.append(chance, 1.0)
     return TrainingData(
-        X, classes, codes, design.columns, factor, copies, design.compact(), groups, chance,
-        importance, estimator.constraint, estimator.loss, estimator.fit_intercept,
+        X, classes, codes, known, size, copies, design, design.compact(), free, groups, chance,
+        importance, estimator.constraint, estimator.loss, float(estimator.intercept_penalty),
     )  # fmt: skip
+
+
+def _known(estimator: Any, n_features: int) -> Known:
+    known = Known.of(estimator, n_features, estimator._groups)
+    if estimator._groups is not None:
+        for sentence in wrong_factors_in_groups(type(estimator).__name__, known.factor, estimator._groups):
+            raise ValueError(sentence)
+    return known
+
+
+def _n_never(estimator: Any, known: Known) -> int:
+    """How many features, or groups of them, are never selected."""
+    never = np.flatnonzero(~known.selectable)
+    return len(never) if estimator._groups is None else len(np.unique(estimator._groups[never]))
 
 
 def _largest_p(estimator: Any) -> float:
@@ -138,15 +209,20 @@ def solve_dso(
 
 def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> None:
     """Set the fitted attributes of a DSO estimator, W in the units of the X that was given."""
-    publish_solution(estimator, data.columns, solution, problem.convex)
+    view = data.scaled_view(problem.unit)
+    publish_solution(estimator, view.columns, solution, problem.convex, view.bias)
+    data.free.add_to(estimator, solution.free)
     estimator.classes_ = data.classes
     estimator.conflicts_ = solution.conflicts
-    estimator.penalty_factor_ = data.factor**problem.p
+    estimator.penalty_factor_ = data.known.factor * data.size**problem.p
 
 
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
     """Scores and ranks of all features, by the estimator's rule."""
-    return rank_features(problem, solution, estimator.ranking, data.columns.kept, data.copies, estimator.n_features_in_)
+    scores, ranking = rank_features(
+        problem, solution, estimator.ranking, data.view.kept, data.copies, estimator.n_features_in_
+    )
+    return data.known.ranked(scores, ranking)
 
 
 def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, tol: float) -> None:
@@ -173,6 +249,7 @@ def warn_about(estimator: BaseEstimator, problem: Problem, solution: Solution, t
     cures = {
         Status.MAX_ITER: "Raise max_iter or tol.",
         Status.STALLED: "Raise tol, lower a very large C, or use solver='joint' if it is not in use.",
+        Status.NOTHING_LEFT: "Leave some of them out, or trust them alone.",
         Status.ZERO: "Raise C if it was set; otherwise no linear rule does better than none.",
         Status.RELAXED: "Use solver='joint', which keeps the margins where they can be kept.",
     }

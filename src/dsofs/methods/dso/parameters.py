@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dsofs.design.types import AnyArray
+from dsofs.methods.dso.known import wrong_known
 from dsofs.parameters import (
     ANY_INT,
     ARRAY_LIKE,
@@ -39,6 +40,10 @@ DSO_RULES: dict[str, Rule] = {
     "standardize": BOOLEAN,
     "fit_intercept": BOOLEAN,
     "feature_groups": ARRAY_LIKE | NONE,
+    "penalty_factor": ARRAY_LIKE | MAPPING | NONE,
+    "intercept_penalty": real(0, closed="left"),
+    "include": ARRAY_LIKE | NONE,
+    "exclude": ARRAY_LIKE | NONE,
     "class_weight": options("balanced") | MAPPING | NONE,
     "tol": real(0),
     "max_iter": integer(1),
@@ -78,7 +83,8 @@ def check_call(
     owner = type(estimator).__name__
     groups = wrong_groups(owner, estimator.feature_groups, n_features_of(X))
     weights = wrong_class_weight(owner, estimator.class_weight, y)
-    check_parameters(estimator, rules, conflicts, [*others, *groups, *weights])
+    known = [*wrong_known(owner, estimator, X), *_wrong_without_penalty(estimator)]
+    check_parameters(estimator, rules, conflicts, [*others, *groups, *weights, *known])
     if estimator.loss == HINGE:
         _warn_deprecated(
             f"loss={HINGE!r} of {owner} is deprecated and will be removed in version 0.2: its fits can stall, take ten "
@@ -88,6 +94,21 @@ def check_call(
         _warn_deprecated(
             f"The 'n_jobs' parameter of {owner} has no effect, is deprecated and will be removed in version 0.2. Leave "
             "it out; large products use all cores without it."
+        )
+
+
+def _wrong_without_penalty(estimator: Any) -> Iterator[str]:
+    """Not all solvers and losses can leave a row without penalty."""
+    supported = SUPPORTS[estimator.solver].free_rows if estimator.solver in SUPPORTS else True
+    if supported and estimator.loss != HINGE:
+        return
+    given = estimator.penalty_factor
+    values = list(given.values()) if isinstance(given, Mapping) else given
+    zero = values is not None and ARRAY_LIKE.test(values) and any(value == 0 for value in values)
+    if zero or estimator.intercept_penalty == 0 or (estimator.include is not None and len(estimator.include)):
+        yield (
+            f"{type(estimator).__name__} can leave features or the bias without penalty (include, penalty_factor or "
+            "intercept_penalty of 0) only with solver='joint' and loss='squared_hinge'."
         )
 
 

@@ -50,12 +50,24 @@ class DSOSelector(RankedSelector):
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
-        Whether there is a bias; it is a row of W, and penalised like one, as in the paper.
+        Whether there is a bias; it is a row of W, and penalised like one, as in the paper, unless
+        ``intercept_penalty`` says otherwise.
     feature_groups : array-like of shape (n_features,) or None, default=None
         Labels of groups of features (one-hot blocks, gene sets) that are selected together: their coefficients are zero
         together or not at all, they stand next to each other in the ranking, and ``n_features_to_select`` counts
         groups. The penalty of a group grows with its size (``penalty_factor_``), so that a category of many levels is
         chosen no more often by chance than a number is.
+    penalty_factor : array-like of shape (n_features,), dict or None, default=None
+        What the penalty of each feature is multiplied by, ``sum_i v_i ||w_i||^p``; a dict names those that are not 1,
+        by name or position. A larger factor is a cost. 0 is a covariate: it is always in the model, without penalty,
+        and never selected. Infinity keeps a feature out.
+    intercept_penalty : float, default=1.0
+        The same for the bias: 1 is the paper's, 0 leaves it free as SVMs do.
+    include : array-like of names, positions or a mask, or None, default=None
+        Features that are always selected, first and in this order, and counted in ``n_features_to_select``. They are
+        in the model without penalty, so the ranking says what else is worth having beside them.
+    exclude : array-like of names, positions or a mask, or None, default=None
+        Features that are never selected, and have no part in the model.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the cost of slack for the samples of each class. Without effect where margins are hard.
     tol : float, default=1e-3
@@ -76,7 +88,8 @@ class DSOSelector(RankedSelector):
         Higher is better.
     ranking_ : ndarray of shape (n_features,)
         1 is best; a permutation of 1..n_features. For p <= 1 features that equal another one, or its negative, once
-        standardised come after all others and have weight 0; constant features come last.
+        standardised come after all others and have weight 0; then constant features; covariates and excluded features
+        come last.
     coef_ : ndarray of shape (n_classes or 1, n_features)
         Weights in the units of X.
     intercept_ : ndarray of shape (n_classes or 1,)
@@ -85,13 +98,15 @@ class DSOSelector(RankedSelector):
         ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the cost of slack; with groups
         ``sum_g v_g ||W_g||^p``.
     penalty_factor_ : ndarray of shape (n_features,)
-        v_g of the group of each feature; 1 without groups, and for a group of one feature.
+        v of each feature, that of the size of its group included; 0 for covariates and included features, infinity
+        for excluded ones.
     duality_gap_ : float
         Certified relative distance from the optimum (p >= 1; NaN below).
     stationarity_ : float
         Largest relative violation of the stationarity conditions (p < 1; NaN above).
     status_ : str
-        "converged", "converged_with_slack", "stalled", "max_iter", "zero" or "relaxed".
+        "converged", "converged_with_slack", "stalled", "max_iter", "zero", "relaxed", or "nothing_left" where
+        covariates and included features separate the classes alone.
     conflicts_ : ndarray
         Samples in a proof that the classes cannot be separated; empty if they can, and wherever ``C``
         gives them slack from the start.
@@ -124,6 +139,10 @@ class DSOSelector(RankedSelector):
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,
+        penalty_factor: AnyArray | None = None,
+        intercept_penalty: float = 1.0,
+        include: AnyArray | None = None,
+        exclude: AnyArray | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 300,
@@ -141,6 +160,10 @@ class DSOSelector(RankedSelector):
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.feature_groups = feature_groups
+        self.penalty_factor = penalty_factor
+        self.intercept_penalty = intercept_penalty
+        self.include = include
+        self.exclude = exclude
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter

@@ -59,6 +59,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     ranking_: Ints
     _groups: Ints | None = None  # of each feature, where features are selected by groups
+    _n_never: int = 0  # features or groups that cannot be selected
 
     def _n_selected(self, n_candidates: int) -> int:
         """How many of so many features, or groups of features, are selected."""
@@ -70,7 +71,8 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return max(1, int(wanted * n_candidates))
 
     def _n_candidates(self) -> int:
-        return self.n_features_in_ if self._groups is None else int(self._groups.max()) + 1
+        every = self.n_features_in_ if self._groups is None else int(self._groups.max()) + 1
+        return every - self._n_never
 
     def _warn_if_too_many(self) -> None:
         wanted, n_candidates = self.n_features_to_select, self._n_candidates()

@@ -13,7 +13,7 @@ from dsofs.design import Budget, Moments, NotFiniteError, StandardDesign, as_des
 from dsofs.design.copies import Copies, probe, without_copies
 from dsofs.design.standard import Columns
 from dsofs.design.threads import single_threaded
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.problem import Solution, Status
 from dsofs.validation import check_squares, check_varies, explain_not_finite
 
@@ -35,24 +35,31 @@ def standard_design(
     return design, stats
 
 
-def distinct_design(estimator: Any, X: AnyArray, p: float, groups: Ints | None = None) -> tuple[StandardDesign, Copies]:
-    """The design as the estimator's ``standardize`` and ``fit_intercept`` say; for p <= 1 without copies."""
+def distinct_design(
+    estimator: Any, X: AnyArray, p: float, groups: Ints | None = None, penalised: Bools | None = None
+) -> tuple[StandardDesign, StandardDesign, Copies]:
+    """The design as the estimator's ``standardize`` and ``fit_intercept`` say, of all features that vary and of those
+    that are to be penalised; of the latter for p <= 1 without copies."""
     standardize = estimator.standardize
-    design, stats = standard_design(
+    whole, stats = standard_design(
         estimator, X, probe(X.shape[0]), standardize=standardize, bias=estimator.fit_intercept
     )
+    design = whole
+    if penalised is not None:
+        design = whole.part(np.flatnonzero(np.append(penalised[whole.kept], True)[: whole.n_columns]))
+        check_varies(estimator, design.kept, X.shape[1])
     if p > 1:
-        return design, Copies.none()
+        return whole, design, Copies.none()
     products = stats.targets[:, 0] * (1.0 if standardize else stats.scale)
     with single_threaded():
-        return without_copies(design, products[design.kept], groups)
+        return whole, *without_copies(design, products[design.kept], groups)
 
 
-def publish_solution(estimator: Any, columns: Columns, solution: Solution, convex: bool) -> None:
-    """Set the fitted attributes of a linear model, W in the units of the X that was given."""
+def publish_solution(estimator: Any, columns: Columns, solution: Solution, convex: bool, bias: float = 1.0) -> None:
+    """Set the fitted attributes of a linear model, W in the units of the X that was given; ``bias``: of the design."""
     W = solution.W[: len(columns.kept)]
     estimator.coef_, offset = columns.in_units_of_X(W, estimator.n_features_in_)
-    estimator.intercept_ = (solution.W[-1] if estimator.fit_intercept else 0.0) - offset
+    estimator.intercept_ = (bias * solution.W[-1] if len(solution.W) > len(W) else 0.0) - offset
     estimator.n_iter_ = solution.n_iter
     estimator.objective_ = solution.objective
     estimator.history_ = solution.history.as_arrays()

@@ -1,0 +1,137 @@
+"""What the user knows of the features: covariates to adjust for, features that must be chosen or must not, and costs.
+
+    sum_i v_i ||w_i||^p        v_i = 0: not penalised, v_i = inf: never in the model
+
+A covariate has v = 0 and is no feature to select; an included feature has v = 0 and is selected first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
+from dsofs.parameters import ARRAY_LIKE
+from dsofs.validation import feature_positions, n_features_of, names_of
+
+LISTS = ("include", "exclude")
+
+
+@dataclass(frozen=True)
+class Known:
+    """Of every feature its factor v, and which are included, in the order given."""
+
+    factor: Floats
+    included: Ints
+
+    @classmethod
+    def of(cls, estimator: Any, n_features: int, groups: Ints | None) -> Known:
+        """From the parameters of an estimator that has seen the names of X; whole groups follow their features."""
+        names = getattr(estimator, "feature_names_in_", None)
+        factor = _factors(estimator.penalty_factor, names, n_features)
+        include, exclude = (feature_positions(getattr(estimator, name), names, n_features) for name in LISTS)
+        assert factor is not None
+        assert include is not None
+        assert exclude is not None
+        if groups is not None:
+            include, exclude = _whole_groups(include, groups), _whole_groups(exclude, groups)
+        factor[exclude], factor[include] = np.inf, 0.0
+        return cls(factor, include)
+
+    @property
+    def selectable(self) -> Bools:
+        """Covariates and excluded features are never selected."""
+        selectable = np.isfinite(self.factor) & (self.factor > 0)
+        selectable[self.included] = True
+        return selectable
+
+    def ranked(self, scores: Floats, ranking: Ints) -> tuple[Floats, Ints]:
+        """Included features first, in the order given, and those that are never selected last."""
+        if self.plain:
+            return scores, ranking
+        tier = np.where(self.selectable, 1, 2)
+        tier[self.included] = 0
+        turn, scores = ranking.copy(), scores.copy()
+        turn[self.included] = np.arange(len(self.included))
+        scores[self.included] = scores.max() + np.arange(len(self.included), 0, -1)
+        places = np.empty_like(ranking)
+        places[np.lexsort((turn, tier))] = np.arange(1, len(ranking) + 1)
+        return scores, places
+
+    @property
+    def plain(self) -> bool:
+        return bool((self.factor == 1).all())
+
+
+def _whole_groups(positions: Ints, groups: Ints) -> Ints:
+    """All features of the groups of some, in the order in which these were given."""
+    first = dict.fromkeys(groups[positions].tolist())
+    return np.concatenate([np.flatnonzero(groups == group) for group in first]) if first else positions
+
+
+def _factors(given: Any, names: AnyArray | None, n_features: int) -> Floats | None:
+    """One factor for each feature, from all of them or from a dict of those that are not 1; None if unreadable."""
+    factor = np.ones(n_features)
+    if given is None:
+        return factor
+    if isinstance(given, Mapping):
+        positions = feature_positions(list(given), names, n_features)
+        if positions is None:
+            return None
+        factor[positions] = np.asarray(list(given.values()), dtype=np.float64)
+        return factor
+    values = np.array(given, dtype=np.float64)
+    return values if values.shape == (n_features,) else None
+
+
+def wrong_known(owner: str, estimator: Any, X: AnyArray) -> Iterator[str]:
+    """What is wrong with these parameters, found without a pass over X."""
+    n, names = n_features_of(X), names_of(X)
+    if n is None or (hasattr(X, "columns") and names is None):
+        return
+    lists = {name: _positions(getattr(estimator, name), names, n) for name in LISTS}
+    for name, positions in lists.items():
+        if positions is None:
+            yield (
+                f"The {name!r} parameter of {owner} must hold names of columns of X, positions among its {n} features, "
+                f"or a mask of them. Got {getattr(estimator, name)!r} instead."
+            )
+    try:
+        factor = _factors(estimator.penalty_factor, names, n)
+    except (TypeError, ValueError):
+        factor = None
+    if factor is None or not (factor >= 0).all():
+        yield (
+            f"The 'penalty_factor' parameter of {owner} must hold a number of at least 0 (inf for never) for each of "
+            f"the {n} features, or be a dict of names or positions. Got {estimator.penalty_factor!r} instead."
+        )
+    if factor is not None and all(positions is not None for positions in lists.values()):
+        yield from _contradictions(owner, factor, lists["include"], lists["exclude"])
+
+
+def _positions(given: Any, names: AnyArray | None, n_features: int) -> Ints | None:
+    return feature_positions(given, names, n_features) if given is None or ARRAY_LIKE.test(given) else None
+
+
+def _contradictions(owner: str, factor: Floats, include: Ints | None, exclude: Ints | None) -> Iterator[str]:
+    assert include is not None
+    assert exclude is not None
+    both = np.intersect1d(include, np.union1d(exclude, np.flatnonzero(np.isinf(factor))))
+    if len(both):
+        yield f"{owner} cannot both include and exclude a feature. Got {both.tolist()} in both."
+    left = np.isfinite(factor) & (factor > 0)
+    left[include] = left[exclude] = False
+    if not left.any():
+        yield f"{owner} has no feature to choose from: all are covariates, included or excluded."
+
+
+def wrong_factors_in_groups(owner: str, factor: Floats, groups: Ints) -> Iterator[str]:
+    """Features of one group are penalised together."""
+    lowest, highest = np.full(groups.max() + 1, np.inf), np.zeros(groups.max() + 1)
+    np.minimum.at(lowest, groups, factor)
+    np.maximum.at(highest, groups, factor)
+    if (lowest != highest).any():
+        yield f"The 'penalty_factor' parameter of {owner} must be the same for all features of a group."
