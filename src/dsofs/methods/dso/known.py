@@ -90,7 +90,7 @@ def _factors(given: Any, names: AnyArray | None, n_features: int) -> Floats | No
 def wrong_known(owner: str, estimator: Any, X: AnyArray) -> Iterator[str]:
     """What is wrong with these parameters, found without a pass over X."""
     n, names = n_features_of(X), names_of(X)
-    if n is None or (hasattr(X, "columns") and names is None):
+    if not n or (hasattr(X, "columns") and names is None):
         return
     lists = {name: _positions(getattr(estimator, name), names, n) for name in LISTS}
     for name, positions in lists.items():
