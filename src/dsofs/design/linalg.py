@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from dsofs.design.types import Bools, Floats, Ints
 if TYPE_CHECKING:
     from dsofs.design.interface import Design
 
-DEPENDENT = 1e-12  # singular values of a border below this part of the largest are zero
+DEPENDENT = 1e-12  # eigenvalues of S below this part of the largest are zero: columns of a border depend on others
 MIRRORED = 256  # rows that are copied at a time: a few megabytes
 
 
@@ -85,13 +86,13 @@ def _starts(labels: Ints) -> Ints:
 class Factor:
     """Lower Cholesky factor of the rows and columns ``index`` of a matrix M, which may have a border F:
 
-    [M  F] [b ]   [rhs]          with  L^{-1} F = Q S V':     b = L^{-T} (1 - Q Q') L^{-1} rhs,
-    [F' 0] [mu] = [ 0 ]                                      mu = V S^{-1} Q' L^{-1} rhs.
+    [M  F] [b ]   [rhs]          with  V = M^{-1} F  and  S = F'V:     mu = S^{-1} V' rhs,
+    [F' 0] [mu] = [ 0 ]                                                b = M^{-1} rhs - V mu.
     """
 
     index: Ints
     L: Floats
-    border: tuple[Floats, Floats] | None = None  # Q and V S^{-1}
+    F: Floats | None = None  # its rows ``index``
 
     @classmethod
     def empty(cls) -> Factor:
@@ -99,30 +100,51 @@ class Factor:
 
     def bordered(self, F: Floats) -> Factor:
         """With the rows ``index`` of F as a border; dependent columns of it do no harm."""
-        Q, s, Vt = np.linalg.svd(self.half_solve(F[self.index]), full_matrices=False)
-        kept = s > DEPENDENT * s.max(initial=0.0)
-        return replace(self, border=(Q[:, kept], Vt[kept].T / s[kept]))
+        return Factor(self.index, self.L, F.take(self.index, axis=0))
 
     def solve(self, rhs: Floats) -> Floats:
         """b of the system with its border, which is M^{-1} rhs if it has none."""
-        if not len(rhs):
-            return rhs
-        if self.border is None:
-            return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0])
-        return np.asarray(lapack.dtrtrs(self.L, self.half_solve(rhs), lower=1, trans=1)[0])
+        if self.F is not None:
+            return self.solve_with_border(rhs)[0]
+        return self._without_border(rhs) if len(rhs) else rhs
+
+    def solve_with_border(self, rhs: Floats) -> tuple[Floats, Floats]:
+        """b and mu."""
+        assert self.F is not None
+        V, inverse = self._schur
+        b = self._without_border(rhs) if len(rhs) else rhs
+        mu = inverse @ (self.F.T @ b)
+        b = b - V @ mu
+        b -= V @ (inverse @ (self.F.T @ b))  # what rounding left of F'b
+        return b, mu
 
     def half_solve(self, rhs: Floats) -> Floats:
-        """(1 - Q Q') L^{-1} rhs."""
+        """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L^{-1} rhs, orthogonal to L^{-1} F."""
         if not len(rhs):
             return rhs
         half = np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
-        return half if self.border is None else half - self.border[0] @ (self.border[0].T @ half)
+        return half if self.F is None else half - self._basis @ (self._basis.T @ half)
 
-    def border_weights(self, rhs: Floats) -> Floats:
-        """mu of the system with its border."""
-        assert self.border is not None
-        half = np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
-        return self.border[1] @ (self.border[0].T @ half)
+    def _without_border(self, rhs: Floats) -> Floats:
+        return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0])
+
+    @cached_property
+    def _schur(self) -> tuple[Floats, Floats]:
+        """V and the (pseudo-)inverse of S."""
+        assert self.F is not None
+        V = self._without_border(self.F) if len(self.F) else self.F
+        S = self.F.T @ V
+        C, info = lapack.dpotrf(S, lower=1, clean=1)
+        if info == 0 and C.diagonal().min() > DEPENDENT**0.5 * C.diagonal().max():
+            root = lapack.dtrtri(C, lower=1)[0]
+            return V, root.T @ root
+        return V, np.asarray(np.linalg.pinv(S, DEPENDENT, hermitian=True), dtype=np.float64)
+
+    @cached_property
+    def _basis(self) -> Floats:
+        """Of the columns of L^{-1} F."""
+        Q, s, _ = np.linalg.svd(lapack.dtrtrs(self.L, self.F, lower=1)[0], full_matrices=False)
+        return np.asarray(Q[:, s > DEPENDENT**0.5 * s.max(initial=0.0)])
 
 
 def principal(K: Floats, index: Ints) -> Floats:

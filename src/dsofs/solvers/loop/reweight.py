@@ -25,6 +25,7 @@ REST, REST_STEPS = 1e-10, 20  # the objective is at rest if it falls by less tha
 # All rows are looked at again once the gap on the active ones fell to this part of the last gap over all,
 # and after so many steps at the latest.
 RECHECK, RECHECK_STEPS = 0.8, 4
+NO_PULL = 1e-12  # rounding
 TINY = np.finfo(np.float64).tiny
 
 
@@ -144,16 +145,21 @@ class Certifier:
                 return relative_gap(point.objective, self.bound), None
             g = problem.dual_norms(point.B)
         self.steps = 0
-        B, bound = point.B, 0.0
-        if problem.free is not None:  # dividing B repairs no row that is not penalised
+        B, pull = point.B, free_pull(problem, point.B)
+        if pull.max(initial=0.0) > NO_PULL:  # dividing B repairs no row that is not penalised
             B = problem.repaired(B)
             g = problem.dual_norms(B)
-            bound = -float(np.sum(np.abs(problem.F.T @ B) * np.abs(point.free)))
-        bound += problem.lower_bound(B, g)
+        bound = problem.lower_bound(B, g) - float(np.sum(np.abs(problem.F.T @ B) * np.abs(point.free)))
         if bound > self.bound:
             self.bound, self.B = bound, B
         self.last_full_gap = relative_gap(point.objective, self.bound)
         return self.last_full_gap, g
+
+
+def free_pull(problem: Problem, B: Floats) -> Floats:
+    """|F'B|, zero at an optimum, relative to the most that its terms add up to without their signs in any class."""
+    most = (np.abs(problem.F.T) @ np.abs(B)).max(axis=1, keepdims=True)
+    return np.abs(problem.F.T @ B) / np.maximum(most, TINY)
 
 
 def stationarity(problem: Problem, point: Point) -> float:
@@ -167,6 +173,5 @@ def stationarity(problem: Problem, point: Point) -> float:
     violation = problem.norms(residual, point.rows)
     support = problem.shares(point.norms) > SUPPORT
     growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
-    pull = np.abs(problem.F.T @ point.B) / np.maximum(np.abs(problem.F.T) @ np.abs(point.B), TINY)  # none, where free
-    most = max(growing.max(initial=0.0), pull.max(initial=0.0))
+    most = max(growing.max(initial=0.0), free_pull(problem, point.B).max(initial=0.0))
     return float(np.max(violation[support] / point.norms[support], initial=most))

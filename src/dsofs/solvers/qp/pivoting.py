@@ -15,7 +15,7 @@ Their weights are its multipliers: the system of the free samples gets F as a bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -78,7 +78,7 @@ def solve_qp(
             target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
             step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
             B[:, j], factor = step.solve(B[:, j])
-            free[:, j] = step.border_weights(factor)
+            free[:, j] = step.free
             if factors is not None:
                 room += factors[j].L.size - factor.L.size
                 factors[j] = factor
@@ -146,6 +146,7 @@ class ProximalStep:
     target: Floats
     ridge: Floats | float
     upper: Floats | None
+    free: Floats = field(default_factory=lambda: np.empty(0))  # the multipliers of F'b = 0, found with b
 
     def solve(self, b: Floats) -> tuple[Floats, Factor]:
         """The optimum, by pivoting from b, and the factor of the free samples.
@@ -179,18 +180,17 @@ class ProximalStep:
         if self.upper is not None and full is not None:
             b[full] = (self.y * self.upper)[full]
             target = target - self.matrix.K @ b
-        b[factor.index] = factor.solve(target[factor.index])
+        if self.matrix.F.size:
+            b[factor.index], self.free = factor.solve_with_border(target[factor.index])
+        else:
+            b[factor.index] = factor.solve(target[factor.index])
         return b
-
-    def border_weights(self, factor: Factor) -> Floats:
-        """The multipliers of F'b = 0."""
-        return factor.border_weights(self.target[factor.index]) if self.matrix.F.size else np.empty(0)
 
     def wrong_side(self, b: Floats, factor: Factor, full: Bools | None) -> Bools | None:
         """Free samples out of bounds, others whose margin is too small, or too large at C; None if there are none."""
         side, free = self.matrix.K @ b - self.target, factor.index
         if self.matrix.F.size:
-            side += self.matrix.F @ self.border_weights(factor)
+            side += self.matrix.F @ self.free
         if full is not None:
             side[full] = -(side + self.ridge * b)[full]
         side[free] = b[free]
