@@ -138,7 +138,7 @@ def _minus(scores: Scores, data: list[str], chosen: list[str], rival: str) -> Fl
 
 @click.command()
 @click.option(
-    "--judge", default="svm", show_default=True, type=click.Choice(list(JUDGES)), help="Who the choice is made by."
+    "--judge", default="svm_C1", show_default=True, type=click.Choice(list(JUDGES)), help="Who the choice is made by."
 )
 def main(judge: str) -> None:
     write("choice", "Chosen on other kinds of data", choice_tables(rows_of(STUDY), judge))
