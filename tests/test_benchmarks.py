@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
+from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
@@ -18,7 +20,7 @@ from dsofs.validation import one_versus_rest
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 
-from benchmarks import harness, peers, run
+from benchmarks import harness, peers, run, standing, standing_choice, standing_tables
 from benchmarks.arena import fit, interleaved, start, stop
 from benchmarks.contenders import alternation, contenders
 from benchmarks.contenders.speed import cvxpy_clarabel
@@ -140,3 +142,56 @@ def test_only_larger_data_are_spared():
     assert run.too_slow_on(rows(), "SVM-RFE", [9, 30, 2], limit=60) is None
     assert run.too_slow_on(rows(), "SVM-RFE", [10, 30, 2], limit=90) is None
     assert run.too_slow_on(rows(), "FastCan", [10, 30, 2], limit=60) is None
+
+
+def judgements(accuracies: dict[tuple[str, str], float]) -> list[Row]:
+    """Rows of the standing with one accuracy at all k, and a selection for each."""
+    made = []
+    for (data, method), accuracy in accuracies.items():
+        same = [accuracy] * len(standing.KS)
+        for seed in range(2):
+            made.append(Row(data, method, seed, {}, seconds=1.0, values={"features": [*range(100)], "n_features": 200}))
+            values = {"accuracy": same, "balanced_accuracy": same}
+            made.append(Row(data, method, seed, {"judge": "svm"}, values=values))
+    return made
+
+
+def test_the_standing_is_a_mean_over_kinds(tmp_path, monkeypatch):
+    """Two sets of faces count as much as one of speech; what did not end is listed."""
+    monkeypatch.setattr(standing_tables, "FOLDER", tmp_path)
+    accuracies = {("ar", "dso"): 0.7, ("orl", "dso"): 0.9, ("isolet", "dso"): 0.6}
+    late = Row("ar", "relieff", 0, values={"failed": standing.TIMED_OUT})
+    standing_tables.draw([*judgements(accuracies), late], standing.KINDS, standing.KS)
+    text = (tmp_path / "standing.md").read_text()
+    assert "| DSO-FS | **70.00** |" in text
+    assert "3 data sets of 2 kinds, 2 splits" in text
+    assert "| DSO-FS | 1.000 |" in text  # stability
+    assert "| ar | 0 | selection | timed out |" in text
+
+
+def test_a_variant_is_chosen_without_the_kind_that_it_is_tested_on():
+    """The first is best on faces by far, the second a little on speech and text."""
+    data = ["ar", "isolet", "cora_os"]
+    values = np.repeat(np.array([[90.0, 50], [60, 61], [70, 71]])[:, :, None], len(standing.KS), axis=2)
+    assert standing_choice.chosen_without_each_kind(values, data, standing_choice.by_mean) == [1, 0, 0]
+    assert standing_choice.chosen_without_each_kind(values, data, standing_choice.by_rank)[0] == 1
+
+
+def test_work_of_the_standing_is_ended_at_the_limit(monkeypatch):
+    expected = [Row("ar", "dso", 0)]
+    assert standing.within_limit(partial(list, expected), expected) == expected
+    (row,) = standing.within_limit(partial(int, "many"), expected)
+    assert row.values["failed"].startswith("ValueError: invalid literal")
+    monkeypatch.setattr(standing, "LIMIT", 0.2)
+    assert standing.within_limit(partial(time.sleep, 60), expected)[0].values == {"failed": standing.TIMED_OUT}
+
+
+def test_the_standing_is_over_34_data_sets_and_every_contender_selects():
+    assert len(standing.DATA) == len(set(standing.DATA)) == 34
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 20)) + y[:, None]
+    for module in contenders("standing"):
+        if find_spec(getattr(module, "REQUIRES", "numpy")):
+            ranking = module.make(5, seed=0).fit(X, y).ranking_
+            assert sorted(ranking) == list(range(1, 21)), module.__name__

@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsofs import DSOSelector
-from dsofs.ranking import ranks
+from dsofs.ranking import FORWARD_FIRST, ranks
+
+from .problems import random_data
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=20))
@@ -35,3 +37,12 @@ def test_the_first_by_forward_selection_are_not_copies_of_each_other():
     chosen = set(np.flatnonzero(DSOSelector(2).fit(X, y).get_support()))
     assert len(chosen & {0, 1}) == 1
     assert 2 in chosen
+
+
+def test_forward_and_backward_puts_six_by_forward_selection_before_those_of_backward_elimination():
+    X, y = random_data(0, m=40, n=150)
+    forward, backward, both = (
+        list(np.argsort(DSOSelector(ranking=rule).fit(X, y).ranking_))
+        for rule in ("forward", "backward", "forward_backward")
+    )
+    assert both == forward[:FORWARD_FIRST] + [feature for feature in backward if feature not in forward[:FORWARD_FIRST]]

@@ -35,15 +35,15 @@ def unexplained(
     Without ``groups`` each column is one. Of groups that are as good as each other, the one of largest norm is taken.
     ``given``: columns that are taken before all others. ``cost``: of every group; what it explains is divided by it.
     """
-    columns = _columns(np.arange(X.n_columns) if groups is None else groups)
+    columns = columns_of(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
     Y = Y - Y.mean(axis=0)
     G, b = X.covariances(Y)
     enough, left = COLLINEAR * G.diagonal(), len(Y) - 1
     if given is not None:
-        Q = _basis(given - given.mean(axis=0))
-        taken, explained = X.tdot(Q), Q.T @ Y
-        G, b, Y, left = G - taken @ taken.T, b - taken @ explained, Y - Q @ explained, left - Q.shape[1]
+        Q = basis_of(given)
+        G, b = without(Q, X, Y, G, b)
+        Y, left = Y - Q @ (Q.T @ Y), left - Q.shape[1]
     total = max(float(np.vdot(Y, Y)), np.finfo(np.float64).tiny)
     parts, part = np.zeros(len(columns)), 1.0
     waiting = np.ones(len(columns), dtype=bool)
@@ -65,13 +65,19 @@ def unexplained(
     return parts
 
 
-def _basis(A: Floats) -> Floats:
-    """An orthonormal basis of the columns of A."""
-    Q, s, _ = np.linalg.svd(A, full_matrices=False)
+def basis_of(given: Floats) -> Floats:
+    """An orthonormal basis of centred columns."""
+    Q, s, _ = np.linalg.svd(given - given.mean(axis=0), full_matrices=False)
     return Q[:, s > np.sqrt(COLLINEAR) * s.max(initial=0.0)]
 
 
-def _columns(groups: Ints) -> list[Ints]:
+def without(Q: Floats, X: Design, Y: Floats, G: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """The covariances G and b of X and Y less what the columns of Q explain."""
+    taken = X.tdot(Q)
+    return G - taken @ taken.T, b - taken @ (Q.T @ Y)
+
+
+def columns_of(groups: Ints) -> list[Ints]:
     """The columns of each group."""
     return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
 

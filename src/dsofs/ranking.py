@@ -4,6 +4,9 @@ Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks t
 
 * "forward": rows alive at the end by forward selection, so that each says most about the classes beside those before
   it; the others by survival.
+* "backward": the first hundred by survival, and of these by backward elimination: the best is the one that a linear
+  model keeps longest; the others by survival.
+* "forward_backward": the first six by forward selection, the others by backward elimination.
 * "survival": by the last step of the loop at which a row was alive (above 1e-3 of the largest), then by its norm then.
 * "norm": the paper's: by the norm of the row. The paper's algorithm leaves no row at exactly zero; ours does, and
   ranks those by survival, after the others.
@@ -20,6 +23,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dsofs.backward import turns_of_elimination
 from dsofs.design.copies import Copies
 from dsofs.design.linalg import row_norms
 from dsofs.design.threads import single_threaded
@@ -28,7 +32,9 @@ from dsofs.forward import TIED, unexplained
 from dsofs.problem import Problem, Solution
 
 MOST_FORWARD = 100  # groups that are put in order by forward selection; those after them stay in the order of norms
-MOST_COLUMNS = 1000  # in these groups; with more of them it takes too long, and all stay in the order of norms
+MOST_BACKWARD = 100  # groups that backward elimination starts from; those after them stay in the order of survival
+FORWARD_FIRST = 6  # groups that forward selection puts before those of backward elimination
+MOST_COLUMNS = 1000  # in these groups; with more of them it takes too long, and all stay in the order of before
 ROUNDING = 1e-10  # a norm below this part of the largest is zero
 DISTINCT, COPY, CONSTANT = range(3)  # kinds of features, in the order of their ranks
 
@@ -75,6 +81,35 @@ def forward_scores(problem: Problem, solution: Solution) -> Floats:
     return scores
 
 
+def backward_scores(problem: Problem, solution: Solution) -> Floats:
+    """Above 2 the later the better: the turn of backward elimination, for the first by survival; that for the others.
+
+    Survival tells which features the others cannot replace while there are many; fewer must do without those others.
+    """
+    scores = survival_scores(problem, solution)
+    of_features = scores[: problem.n_groups - problem.bias]
+    first = np.sort(np.argsort(descending(of_features), kind="stable")[:MOST_BACKWARD])
+    if len(problem.rows_of(first)) > MOST_COLUMNS:
+        return scores
+    part = problem.part(first)
+    divisor = None if part.factor is None else part.factor ** (1 / problem.unit)
+    with single_threaded():  # for many small products
+        turns = turns_of_elimination(part.X, part.Y, scores[first], part.groups, part.chance, problem.free, divisor)
+    scores[first] = 2 + (1 + turns) / len(first)
+    return scores
+
+
+def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
+    """From 3 on the first few of forward selection, 3 more than they score there; backward elimination for the others.
+
+    Forward selection knows best which few to take, backward elimination which of many to leave out.
+    """
+    scores, forward = backward_scores(problem, solution), forward_scores(problem, solution)
+    first = np.argsort(descending(forward[: problem.n_groups - problem.bias]), kind="stable")[:FORWARD_FIRST]
+    scores[first] = 3 + forward[first]
+    return scores
+
+
 def correlation_scores(problem: Problem) -> Floats:
     """Below 1: how each group varies with Y."""
     scores = problem.dual_norms(problem.Y - problem.Y.mean(axis=0))
@@ -83,6 +118,8 @@ def correlation_scores(problem: Problem) -> Floats:
 
 RANKINGS: dict[str, Callable[[Problem, Solution], Floats]] = {
     "forward": forward_scores,
+    "backward": backward_scores,
+    "forward_backward": forward_backward_scores,
     "survival": survival_scores,
     "norm": norm_scores,
 }
