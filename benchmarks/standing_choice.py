@@ -18,10 +18,10 @@ from scipy.stats import rankdata
 from benchmarks.harness import rows_of
 from benchmarks.standing import KINDS, KS, STUDY
 from benchmarks.standing_tables import (
+    BEFORE,
     DECIMALS,
     JUDGES,
     MEASURES,
-    OURS,
     Scores,
     is_variant,
     measured,
@@ -114,7 +114,7 @@ def _gains(rows: list[Row], data: list[str], chosen: list[str], name: str, notes
     lines = []
     for measure, judge in product(MEASURES, JUDGES):
         scores = Scores.of(rows, judge, measure)
-        gains = {rival: _minus(scores, data, chosen, rival) for rival in (OURS, *RIVALS)}
+        gains = {rival: _minus(scores, data, chosen, rival) for rival in (BEFORE, *RIVALS)}
         found = {rival: columns for rival, columns in gains.items() if columns is not None}
         p_values = np.array([[signed_rank_p(column) for column in columns] for columns in found.values()])
         corrected = np.array([holm(column) for column in p_values.T]).T

@@ -20,6 +20,7 @@ from dsofs.statistics import compare_with_first, mean_ranks, stability
 
 FOLDER = RESULTS / "standing"
 OURS = "dso"
+BEFORE = "dso_forward"  # the default before this study
 JUDGES = {
     "svm": "linear SVM, C tuned for each k",
     "forest": "random forest",

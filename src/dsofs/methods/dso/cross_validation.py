@@ -129,7 +129,7 @@ class DSOSelectorCV(RankedSelector):
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
-        ranking: str = "forward",
+        ranking: str = "forward_backward",
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,

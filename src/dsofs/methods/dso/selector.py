@@ -42,11 +42,13 @@ class DSOSelector(RankedSelector):
         ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
     solver : {"joint", "alternating"}, default="joint"
         "alternating" is the paper's Algorithm 1, for comparison: it stops above the optimum.
-    ranking : {"forward", "survival", "norm"}, default="forward"
-        How features are ranked. "forward": those that are left at the end by forward selection (each the one that
-        explains most of the classes beside those before it), the others by how long they lasted in the iteration;
-        "survival" by that and by norm alone; "norm" as in the paper (and those at zero by how long they lasted). With
-        ``feature_groups``, forward selection compares p-values, so that large groups have no advantage.
+    ranking : {"forward_backward", "forward", "backward", "survival", "norm"}, default="forward_backward"
+        How features are ranked. "forward" puts those that are left at the end in the order of forward selection (each
+        the one that explains most of the classes beside those before it), and then the others by how long they lasted
+        in the iteration. "backward" takes the hundred that lasted longest and eliminates the one of smallest weight
+        in ridge regression, again and again. "forward_backward" takes the first six forward and the others backward.
+        "survival" is how long they lasted, then the norm; "norm" is the paper's (those at zero by how long they
+        lasted). With ``feature_groups``, groups are compared with chance, so that large ones have no advantage.
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
@@ -135,7 +137,7 @@ class DSOSelector(RankedSelector):
         loss: str = "squared_hinge",
         constraint: str = "margin",
         solver: str = "joint",
-        ranking: str = "forward",
+        ranking: str = "forward_backward",
         standardize: bool = True,
         fit_intercept: bool = True,
         feature_groups: AnyArray | None = None,
