@@ -68,6 +68,53 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
     assert (view.gram(d[some]) == view.gram(d[some]).T).all()
 
 
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_a_weight_counts_equal_samples(X, kind, standardize, budget, tmp_path):
+    """Means, deviations, norms and covariances are those of a matrix whose rows are repeated."""
+    budget, given = BUDGETS[budget], KINDS[kind](X, tmp_path)
+    rng = np.random.default_rng(1)
+    v, T = rng.integers(1, 4, len(X)), rng.normal(size=(len(X), 2))
+    weighted, repeated = moments(given, T, budget, v.astype(float)), moments(X.repeat(v, axis=0))
+    single = kind == "float32"
+    close = {"rtol": 1e-6 if single else 1e-12, "atol": 1e-6 if single else 1e-12}
+    np.testing.assert_allclose(weighted.mean, repeated.mean, **close)
+    np.testing.assert_allclose(weighted.scale, repeated.scale, **close)
+    np.testing.assert_array_equal(weighted.constant, repeated.constant)
+    np.testing.assert_allclose(weighted.targets, (X - repeated.mean).T @ T / repeated.scale[:, None], atol=1e-3)
+    options = {"standardize": standardize, "bias": True, "budget": budget}
+    one = as_design(given, weighted, **options, sample_weight=v.astype(float))
+    other = as_design(X.repeat(v, axis=0), repeated, **options)
+    some, close = np.arange(4, 20, 2), {"rtol": 1e-5 if single else 1e-9, "atol": 1e-4 if single else 1e-9}
+    some = some[some < one.n_columns]
+    assert (one.total_weight, one.sample_size) == (other.total_weight, other.sample_size)
+    for view in (one, one.compact(), one.take(some), one.block(some)):
+        full = view.n_columns == one.n_columns
+        reference = other if full else other.take(some)
+        np.testing.assert_allclose(view.column_norms(), reference.column_norms(), **close)
+        B = rng.normal(size=(len(X), C))
+        np.testing.assert_allclose(view.tdot(view.weighted(B)), reference.tdot(B.repeat(v, axis=0)), **close)
+        centred = view.centred(B)
+        np.testing.assert_allclose(centred.repeat(v, axis=0), reference.centred(B.repeat(v, axis=0)), atol=1e-12)
+        for found, expected in zip(
+            view.covariances(centred), reference.covariances(centred.repeat(v, axis=0)), strict=True
+        ):
+            np.testing.assert_allclose(found, expected, **close)
+    few = np.array([1, 3, 4])
+    np.testing.assert_array_equal(one.samples(few).sample_weight, v[few])
+
+
+def test_rough_norms_are_bounded_whatever_the_weights():
+    """Norms in float32 are looked at again where they may be the largest, and weights below 1 hide no length."""
+    rng = np.random.default_rng(0)
+    X, v = rng.normal(2, 1, size=(20, 40_000)).astype(np.float32), np.exp(rng.normal(-6, 2, size=20))
+    view = as_design(X, moments(X, sample_weight=v), standardize=True, bias=False, sample_weight=v)
+    B = rng.normal(size=(20, 60))
+    exact = np.linalg.norm(view.materialise().on_host().T @ B, axis=1)
+    assert view.dual_norms(B).max() == pytest.approx(exact.max(), rel=1e-12)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_found_on_the_way(X, kind, value, tmp_path):

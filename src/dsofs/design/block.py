@@ -20,8 +20,8 @@ DEFAULT = Budget()
 class Block(Design):
     """Z as one array."""
 
-    def __init__(self, Z: AnyArray, budget: Budget = DEFAULT) -> None:
-        self.Z, self.budget = Z, budget
+    def __init__(self, Z: AnyArray, budget: Budget = DEFAULT, sample_weight: Floats | None = None) -> None:
+        self.Z, self.budget, self.sample_weight = Z, budget, sample_weight
         self.n_samples, self.n_columns = Z.shape
 
     def gram(self, d: Floats) -> Floats:
@@ -46,7 +46,8 @@ class Block(Design):
     def column_norms(self) -> Floats:
         squares = np.zeros(self.n_columns)
         for rows, columns in self.budget.tiles(self.n_samples, self.n_columns):
-            squares[columns] += np.square(to_numpy(self.Z[rows, columns])).sum(axis=0)
+            piece = np.square(to_numpy(self.Z[rows, columns]))
+            squares[columns] += piece.sum(axis=0) if self.sample_weight is None else self.sample_weight[rows] @ piece
         return np.sqrt(squares)
 
     def take(self, columns: Ints) -> Block:
@@ -55,14 +56,20 @@ class Block(Design):
     def block(self, columns: Ints) -> Block:
         if len(columns) == self.n_columns:
             return self
-        return Block(take(self.Z, columns, axis=1), self.budget)
+        return Block(take(self.Z, columns, axis=1), self.budget, self.sample_weight)
 
     def samples(self, index: Ints | slice) -> Block:
-        return Block(self.Z[index, :] if isinstance(index, slice) else take(self.Z, index, axis=0), self.budget)
+        Z = self.Z[index, :] if isinstance(index, slice) else take(self.Z, index, axis=0)
+        return Block(Z, self.budget, weights_of(self, index))
 
     def on_host(self) -> Floats:
         """Z as a NumPy array: for small parts of it, and what has no other way."""
         return to_numpy(self.Z)
+
+
+def weights_of(design: Design, index: Ints | slice) -> Floats | None:
+    """The weights of some samples."""
+    return None if design.sample_weight is None else design.sample_weight[index]
 
 
 def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:

@@ -13,7 +13,7 @@ class WithColumns(Design):
     """[X, F]: the columns of X and those of F, an array that is small beside it."""
 
     def __init__(self, X: Design, F: Floats) -> None:
-        self.X, self.F, self.budget = X, F, X.budget
+        self.X, self.F, self.budget, self.sample_weight = X, F, X.budget, X.sample_weight
         self.n_samples, self.n_columns = X.n_samples, X.n_columns + F.shape[1]
 
     def gram(self, d: Floats) -> Floats:
@@ -28,7 +28,7 @@ class WithColumns(Design):
         return np.vstack([self.X.tdot(B), self.F.T @ B])
 
     def column_norms(self) -> Floats:
-        return np.append(self.X.column_norms(), np.linalg.norm(self.F, axis=0))
+        return np.append(self.X.column_norms(), np.sqrt(np.sum(self.F * self.weighted(self.F), axis=0)))
 
     def take(self, columns: Ints) -> WithColumns:
         data, further = self._split(columns)
@@ -36,10 +36,11 @@ class WithColumns(Design):
 
     def block(self, columns: Ints) -> Block:
         data, further = self._split(columns)
-        return Block(np.hstack([self.X.block(data).on_host(), self.F[:, further]]), self.budget)
+        return Block(np.hstack([self.X.block(data).on_host(), self.F[:, further]]), self.budget, self.sample_weight)
 
     def samples(self, index: Ints | slice) -> Block:
-        return Block(np.hstack([self.X.samples(index).on_host(), self.F[index]]), self.budget)
+        rows = self.X.samples(index)
+        return Block(np.hstack([rows.on_host(), self.F[index]]), self.budget, rows.sample_weight)
 
     def _split(self, columns: Ints) -> tuple[Ints, Ints]:
         """Those of X among ``columns``, which come first, and those of F."""

@@ -29,6 +29,25 @@ class Design(ABC):
     n_samples: int
     n_columns: int
     budget: Budget
+    sample_weight: Floats | None = None  # v: how many equal samples each one stands for; None: 1
+
+    @property
+    def total_weight(self) -> float:
+        """sum_k v_k: the number of samples, if they have no weights."""
+        return float(self.n_samples if self.sample_weight is None else self.sample_weight.sum())
+
+    @property
+    def sample_size(self) -> float:
+        """For degrees of freedom: sum_k v_k. Weights that add up to less than the number of samples are relative."""
+        return max(self.total_weight, float(self.n_samples))
+
+    def weighted(self, B: Floats) -> Floats:
+        """diag(v) B."""
+        return B if self.sample_weight is None else self.sample_weight[:, None] * B
+
+    def centred(self, Y: Floats) -> Floats:
+        """Y without the mean of each column."""
+        return Y - (Y.mean(axis=0) if self.sample_weight is None else self.sample_weight @ Y / self.total_weight)
 
     @abstractmethod
     def gram(self, d: Floats) -> Floats:
@@ -44,7 +63,7 @@ class Design(ABC):
 
     @abstractmethod
     def column_norms(self) -> Floats:
-        """||Z_i|| of every column."""
+        """sqrt(sum_k v_k z_ki^2) of every column: its length, if samples have no weights."""
 
     @abstractmethod
     def take(self, columns: Ints) -> Design:
@@ -80,11 +99,13 @@ class Design(ABC):
             return [total.of_size(self.n_columns) for total in totals]
 
     def covariances(self, Y: Floats) -> tuple[Floats, Floats]:
-        """Z_c'Z_c and Z_c'Y of the centred columns Z_c."""
-        mean = self.tdot(np.ones((self.n_samples, 1)))[:, 0] / self.n_samples
+        """Z_c' diag(v) Z_c and Z_c' diag(v) Y of the centred columns Z_c."""
+        mean = self.tdot(self.weighted(np.ones((self.n_samples, 1))))[:, 0] / self.total_weight
         G, b = np.zeros((self.n_columns, self.n_columns)), np.zeros((self.n_columns, Y.shape[1]))
         for part in cuts(self.n_samples, self.budget.samples(self.n_columns)):
-            Z = self.samples(part).on_host() - mean
-            G += Z.T @ Z
-            b += Z.T @ Y[part]
+            rows = self.samples(part)
+            Z = rows.on_host() - mean
+            weighted = rows.weighted(Z).T
+            G += weighted @ Z
+            b += weighted @ Y[part]
         return G, b

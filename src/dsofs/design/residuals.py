@@ -15,7 +15,7 @@ class WithResiduals(Design):
 
     def __init__(self, X: Design, v: Floats, kept: Ints | None = None) -> None:
         """``kept`` are the samples whose residuals have a column; the others have none, X W = Y."""
-        self.X, self.v, self.budget = X, v, X.budget
+        self.X, self.v, self.budget, self.sample_weight = X, v, X.budget, X.sample_weight
         self.kept = np.arange(X.n_samples) if kept is None else kept
         self.n_samples, self.n_columns = X.n_samples, X.n_columns + len(self.kept)
 
@@ -54,7 +54,7 @@ class WithResiduals(Design):
         return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(samples, every)]))
 
     def column_norms(self) -> Floats:
-        return np.concatenate([self.X.column_norms(), np.abs(self.v[self.kept])])
+        return np.concatenate([self.X.column_norms(), np.sqrt(self.weighted(self.v[:, None] ** 2)[self.kept, 0])])
 
     def _split(self, columns: Ints) -> tuple[Ints, Ints]:
         """The columns of X among ``columns``, which come first, and those of the residuals."""

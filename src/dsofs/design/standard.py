@@ -47,13 +47,13 @@ class Columns:
     kept: Ints  # their positions in X
     mean: Floats
     scale: Floats
-    length: Floats  # ||x_i - mean_i||
+    length: Floats  # ||x_i - mean_i||, a sample of weight v counting as v samples
 
     @classmethod
-    def of(cls, stats: Moments, n_samples: int, *, standardize: bool) -> Columns:
+    def of(cls, stats: Moments, total_weight: float, *, standardize: bool) -> Columns:
         """All that are not constant; as they are, or with mean 0 and deviation 1."""
         kept = np.flatnonzero(~stats.constant)
-        mean, scale, root = stats.mean[kept], stats.scale[kept], n_samples**0.5
+        mean, scale, root = stats.mean[kept], stats.scale[kept], total_weight**0.5
         if standardize:
             return cls(kept, mean, scale, root * scale)
         return cls(kept, np.zeros(len(kept)), np.ones(len(kept)), root * np.hypot(mean, scale))
@@ -78,9 +78,11 @@ class Columns:
 class StandardDesign(Design):
     """[(X - mean) / scale, bias] of some columns, over a matrix X that stays as it was given."""
 
-    def __init__(self, X: AnyArray, columns: Columns, bias: float, budget: Budget) -> None:
+    def __init__(
+        self, X: AnyArray, columns: Columns, bias: float, budget: Budget, sample_weight: Floats | None = None
+    ) -> None:
         """``bias``: the entries of its column; 0 if there is none."""
-        self.X, self.columns, self.bias, self.budget = X, columns, bias, budget
+        self.X, self.columns, self.bias, self.budget, self.sample_weight = X, columns, bias, budget, sample_weight
         self.kept, self.mean, self.scale = columns.kept, columns.mean, columns.scale
         self.n_samples = X.shape[0]
         self.n_columns = len(self.kept) + (bias != 0)
@@ -114,7 +116,7 @@ class StandardDesign(Design):
 
     def column_norms(self) -> Floats:
         norms = self.columns.length / self.scale  # no pass over X
-        return np.append(norms, self.bias * self.n_samples**0.5) if self.bias else norms
+        return np.append(norms, self.bias * self.total_weight**0.5) if self.bias else norms
 
     def take(self, columns: Ints) -> Design:
         return self if len(columns) == self.n_columns else self.part(columns).compact()
@@ -125,11 +127,14 @@ class StandardDesign(Design):
     def part(self, columns: Ints) -> StandardDesign:
         """A view of these columns, in increasing order."""
         data = columns[columns < len(self.kept)]
-        return type(self)(self.X, self.columns.part(data), self.bias * (len(data) < len(columns)), self.budget)
+        return self._like(self.columns.part(data), self.bias * (len(data) < len(columns)))
 
     def divided_by(self, sizes: Floats, bias: float = 1.0) -> StandardDesign:
         """The same columns, each divided by its size."""
-        return type(self)(self.X, self.columns.divided_by(sizes), self.bias / bias, self.budget)
+        return self._like(self.columns.divided_by(sizes), self.bias / bias)
+
+    def _like(self, columns: Columns, bias: float) -> StandardDesign:
+        return type(self)(self.X, columns, bias, self.budget, self.sample_weight)
 
     def compact(self) -> Design:
         """Z itself where it fits in a block, this view of X where it does not."""

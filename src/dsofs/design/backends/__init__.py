@@ -35,18 +35,27 @@ def backend_of(X: AnyArray) -> Backend:
     raise TypeError(f"There is no back end for X of type {type(X).__name__}.")
 
 
-def moments(X: AnyArray, targets: Floats | None = None, budget: Budget = DEFAULT) -> Moments:
+def moments(
+    X: AnyArray, targets: Floats | None = None, budget: Budget = DEFAULT, sample_weight: Floats | None = None
+) -> Moments:
     """Means, deviations and constancy of the columns of X, and their products with the targets, in one pass.
 
-    NotFiniteError if X holds NaN or infinity.
+    Means and deviations count a sample by its weight. NotFiniteError if X holds NaN or infinity.
     """
     targets = np.empty((X.shape[0], 0)) if targets is None else targets
-    return backend_of(X).moments(X, targets, budget)
+    return backend_of(X).moments(X, targets, budget, sample_weight)
 
 
 def as_design(
-    X: AnyArray, stats: Moments, *, standardize: bool, bias: float, budget: Budget = DEFAULT
+    X: AnyArray,
+    stats: Moments,
+    *,
+    standardize: bool,
+    bias: float,
+    budget: Budget = DEFAULT,
+    sample_weight: Floats | None = None,
 ) -> StandardDesign:
-    """The design of X without its constant columns."""
+    """The design of X without its constant columns; ``stats`` are of the same weights."""
     X = csc_array(X) if issparse(X) else X  # once, since parts of it are taken by column
-    return backend_of(X)(X, Columns.of(stats, X.shape[0], standardize=standardize), bias, budget)
+    total = X.shape[0] if sample_weight is None else float(sample_weight.sum())
+    return backend_of(X)(X, Columns.of(stats, total, standardize=standardize), bias, budget, sample_weight)

@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from dsofs.design.block import Block, gram_of_pieces
+from dsofs.design.block import Block, gram_of_pieces, weights_of
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.library import like, take, to_numpy, widest_float
 from dsofs.design.linalg import row_norms
@@ -51,20 +51,33 @@ class ArrayDesign(StandardDesign):
         return to_numpy(array_namespace(Z).sum(Z * Z, axis=0))
 
     @classmethod
-    def moments(cls, X: AnyArray, T: Floats, budget: Budget) -> Moments:
+    def weighted_sums(cls, piece: AnyArray, v: Floats | None) -> Floats:
+        """sum_k v_k x_k of each column."""
+        if v is None:
+            return cls.sums(piece)
+        piece = cls.doubles(piece)
+        return to_numpy(like(piece, v) @ piece)
+
+    @classmethod
+    def weighted_squares(cls, Z: AnyArray, v: Floats | None) -> Floats:
+        return cls.sums_of_squares(Z) if v is None else to_numpy(like(Z, v) @ (Z * Z))
+
+    @classmethod
+    def moments(cls, X: AnyArray, T: Floats, budget: Budget, v: Floats | None = None) -> Moments:
         """Mean and deviation of each column, and its products with T: one pass over X, in pieces for the cache."""
         m, n = X.shape
+        total = m if v is None else float(v.sum())
         largest, mean, variance, products = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, T.shape[1]))
         for columns, tiles in groupby(budget.tiles(m, n), key=itemgetter(1)):
-            pieces = [(X[rows, columns], T[rows]) for rows, _ in tiles]
-            found = cls._scaled_moments(pieces, m)
+            pieces = [(X[rows, columns], T[rows], None if v is None else v[rows]) for rows, _ in tiles]
+            found = cls._scaled_moments(pieces, total)
             largest[columns], mean[columns], variance[columns], products[columns] = found
         return Moments.from_scaled(largest, mean, variance, products)
 
     @classmethod
-    def _scaled_moments(cls, pieces: list[tuple[AnyArray, Floats]], m: int) -> tuple[Floats, ...]:
+    def _scaled_moments(cls, pieces: list[tuple[AnyArray, Floats, Floats | None]], total: float) -> tuple[Floats, ...]:
         """The largest value of each column; of ``column / largest`` the mean, the variance, and the products with T."""
-        lowest, highest = (np.stack(ends) for ends in zip(*(cls.extremes(piece) for piece, _ in pieces), strict=True))
+        lowest, highest = (np.stack(ends) for ends in zip(*(cls.extremes(piece) for piece, *_ in pieces), strict=True))
         lowest, highest = lowest.min(axis=0), highest.max(axis=0)
         largest = np.maximum(highest, -lowest)
         if not np.isfinite(largest).all():
@@ -72,25 +85,25 @@ class ArrayDesign(StandardDesign):
         unit = np.where(largest == 0, 1.0, largest)
         after = unit
         if not (SAFE[0] < unit.min() and unit.max() < SAFE[1]):  # dividing afterwards takes less time
-            pieces = [(cls.doubles(piece) / like(cls.doubles(piece), unit), T) for piece, T in pieces]
+            pieces = [(cls.doubles(piece) / like(cls.doubles(piece), unit), T, v) for piece, T, v in pieces]
             after = np.ones_like(unit)
         n_targets = pieces[0][1].shape[1]
         mean, rest, squares, products = *np.zeros((3, len(unit))), np.zeros((len(unit), n_targets))
-        for piece, _ in pieces:
-            mean += cls.sums(piece) / m
-        for piece, T in pieces:
+        for piece, _, v in pieces:
+            mean += cls.weighted_sums(piece, v) / total
+        for piece, T, v in pieces:
             deviation = cls.minus(piece, mean)
-            rest += cls.sums(deviation) / m
-            squares += cls.sums_of_squares(deviation) / m
+            rest += cls.weighted_sums(deviation, v) / total
+            squares += cls.weighted_squares(deviation, v) / total
             products += to_numpy(like(deviation, T).T @ deviation).T
         # Long sums are not exact: what is left of the deviations corrects the mean, and with it all else.
-        products -= np.outer(rest, np.sum([T.sum(axis=0) for _, T in pieces], axis=0))
+        products -= np.outer(rest, np.sum([T.sum(axis=0) for _, T, _ in pieces], axis=0))
         variance = np.where(highest == lowest, 0.0, squares - rest**2)
         return largest, (mean + rest) / after, variance / np.square(after), products / after[:, None]
 
     def samples(self, index: Ints | slice) -> Block:
         X = self.X[index, :] if isinstance(index, slice) else take(self.X, index, axis=0)
-        return type(self)(X, self.columns, self.bias, self.budget).materialise()
+        return type(self)(X, self.columns, self.bias, self.budget, weights_of(self, index)).materialise()
 
     def materialise(self) -> Block:
         xp, (m, n) = array_namespace(self.X), (self.n_samples, len(self.kept))
@@ -99,7 +112,7 @@ class ArrayDesign(StandardDesign):
             Z[rows, columns] = self._standardised(rows, columns)
         if self.bias:
             Z[:, n:] = self.bias
-        return Block(Z, self.budget)
+        return Block(Z, self.budget, self.sample_weight)
 
     def _standardised(self, rows: slice, columns: slice) -> AnyArray:
         Z = self.minus(self._piece(rows, columns), self.mean[columns])

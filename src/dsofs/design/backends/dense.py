@@ -46,7 +46,8 @@ class DenseDesign(ArrayDesign):
             super()._dual_norms(B, out)
             return
         out[:] = self._rough_norms(B)
-        length = np.hypot(self.columns.length, self.n_samples**0.5 * self.mean)
+        least = 1.0 if self.sample_weight is None else float(self.sample_weight.min())
+        length = np.hypot(self.columns.length, self.total_weight**0.5 * self.mean) / least**0.5  # of x_i, at most
         error = self.n_samples * np.finfo(np.float32).eps * np.linalg.norm(B) * length / self.scale
         near = np.flatnonzero(out + error >= np.max(out - error))
         if len(near) > FEW * len(self.kept):

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from dsofs.design.block import Block, gram_of_pieces
+from dsofs.design.block import Block, gram_of_pieces, weights_of
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -23,19 +23,20 @@ class SparseDesign(StandardDesign):
     """Standardised view of a scipy.sparse matrix."""
 
     @classmethod
-    def moments(cls, X: AnyArray, T: Floats, budget: Budget) -> Moments:
+    def moments(cls, X: AnyArray, T: Floats, budget: Budget, v: Floats | None = None) -> Moments:
         """Mean and deviation of each column, counting the zeros that are not stored, and its products with T."""
         X = sparse.csc_array(X)
         if not np.isfinite(X.data).all():
             raise NotFiniteError
-        m, stored = X.shape[0], np.diff(X.indptr)
+        stored = np.diff(X.indptr)
+        n_stored, n_all = (stored, X.shape[0]) if v is None else (_stored(X).T @ v, v.sum())
         largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
         values = X.astype(np.float64)
         values.data = values.data / np.repeat(np.where(largest == 0, 1.0, largest), stored)
-        mean = np.asarray(values.sum(axis=0)).ravel() / m
+        mean = _sums(values, v) / n_all
         products = values.T @ T - np.outer(mean, T.sum(axis=0))
         values.data = np.square(values.data - np.repeat(mean, stored))
-        variance = (np.asarray(values.sum(axis=0)).ravel() + (m - stored) * mean**2) / m
+        variance = (_sums(values, v) + (n_all - n_stored) * mean**2) / n_all
         return Moments.from_scaled(largest, mean, variance, products)
 
     @cached_property
@@ -50,16 +51,16 @@ class SparseDesign(StandardDesign):
         return self.mean / self.scale
 
     def samples(self, index: Ints | slice) -> Block:
-        return self._dense(self._scaled[index])
+        return self._dense(self._scaled[index], weights_of(self, index))
 
     def materialise(self) -> Block:
-        return self._dense(self._scaled)
+        return self._dense(self._scaled, self.sample_weight)
 
-    def _dense(self, scaled: AnyArray) -> Block:
+    def _dense(self, scaled: AnyArray, sample_weight: Floats | None) -> Block:
         Z = np.full((scaled.shape[0], self.n_columns), float(self.bias))
         Z[:, : len(self.kept)] = scaled.toarray()
         Z[:, : len(self.kept)] -= self._shift
-        return Block(Z, self.budget)
+        return Block(Z, self.budget, sample_weight)
 
     def _gram(self, d: Floats) -> Floats:
         if np.abs(self._shift).max(initial=0.0) >= FAR_FROM_ZERO:
@@ -85,3 +86,13 @@ class SparseDesign(StandardDesign):
         total = B.sum(axis=0)
         for j in range(B.shape[1]):
             out[:, j] -= self._shift * total[j]
+
+
+def _stored(X: AnyArray) -> AnyArray:
+    """1 wherever X stores a number."""
+    return sparse.csc_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+
+
+def _sums(X: AnyArray, v: Floats | None) -> Floats:
+    """sum_k v_k x_k of each column."""
+    return np.asarray(X.sum(axis=0)).ravel() if v is None else np.asarray(X.T @ v)
