@@ -53,7 +53,7 @@ def turns_of_elimination(
     lam = RIDGE * (G.diagonal() * divisor[groups] ** 2).max()
     by_chance = divisor if chance is None else divisor * _by_chance(G, columns, chance)
     if given is not None:
-        G, b = without(basis_of(given), X, Y, G, b)
+        G, b = without(basis_of(given, X), X, Y, G, b)
     H = np.linalg.inv(G + lam * np.eye(len(G)))
     W = H @ b
     turns, left = np.empty(len(columns), dtype=np.intp), np.arange(len(columns))

@@ -37,14 +37,14 @@ def unexplained(
     """
     columns = columns_of(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
-    Y = Y - Y.mean(axis=0)
+    Y = X.centred(Y)
     G, b = X.covariances(Y)
-    enough, left = COLLINEAR * G.diagonal(), len(Y) - 1
+    enough, left = COLLINEAR * G.diagonal(), X.sample_size - 1
     if given is not None:
-        Q = basis_of(given)
+        Q = basis_of(given, X)
         G, b = without(Q, X, Y, G, b)
-        Y, left = Y - Q @ (Q.T @ Y), left - Q.shape[1]
-    total = max(float(np.vdot(Y, Y)), np.finfo(np.float64).tiny)
+        Y, left = Y - Q @ (Q.T @ X.weighted(Y)), left - Q.shape[1]
+    total = max(float(np.vdot(X.weighted(Y), Y)), np.finfo(np.float64).tiny)
     parts, part = np.zeros(len(columns)), 1.0
     waiting = np.ones(len(columns), dtype=bool)
     for _ in columns:
@@ -65,16 +65,17 @@ def unexplained(
     return parts
 
 
-def basis_of(given: Floats) -> Floats:
-    """An orthonormal basis of centred columns."""
-    Q, s, _ = np.linalg.svd(given - given.mean(axis=0), full_matrices=False)
-    return Q[:, s > np.sqrt(COLLINEAR) * s.max(initial=0.0)]
+def basis_of(given: Floats, X: Design) -> Floats:
+    """Q with the span of the centred columns, and  Q' diag(v) Q = 1  for the weights v of the samples of X."""
+    root = 1.0 if X.sample_weight is None else np.sqrt(X.sample_weight)[:, None]
+    Q, s, _ = np.linalg.svd(root * X.centred(given), full_matrices=False)
+    return np.asarray(Q[:, s > np.sqrt(COLLINEAR) * s.max(initial=0.0)] / root)
 
 
 def without(Q: Floats, X: Design, Y: Floats, G: Floats, b: Floats) -> tuple[Floats, Floats]:
     """The covariances G and b of X and Y less what the columns of Q explain."""
-    taken = X.tdot(Q)
-    return G - taken @ taken.T, b - taken @ (Q.T @ Y)
+    taken = X.tdot(X.weighted(Q))
+    return G - taken @ taken.T, b - taken @ (Q.T @ X.weighted(Y))
 
 
 def columns_of(groups: Ints) -> list[Ints]:
@@ -94,7 +95,7 @@ def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints], firsts: In
     return gains, df
 
 
-def _evidence(share: Floats, df: Ints, left: int, n_targets: int) -> Floats:
+def _evidence(share: Floats, df: Ints, left: float, n_targets: int) -> Floats:
     """-log p of the F-test for groups that explain this share of what is left of Y, with so many degrees of freedom."""
     rest = left - df
     possible = (rest > 0) & (df > 0) & (share > 0)

@@ -48,7 +48,13 @@ class GroupSizes:
 
 
 def _degrees_of_freedom(X: Design) -> float:
-    """(tr K)^2 / tr(K^2) of K = X'X, or of K = X X', which has the same eigenvalues, if that is smaller."""
+    """(tr K)^2 / tr(K^2) of K = X'VX, V the weights of samples, or of V^(1/2) X X' V^(1/2), if that is smaller.
+
+    Both have the same eigenvalues.
+    """
     m, n = X.n_samples, X.n_columns
-    K = X.normal_matrix(np.ones(m)) if n <= m else X.gram(np.ones(n))
+    v = np.ones(m) if X.sample_weight is None else X.sample_weight
+    K = X.normal_matrix(v) if n <= m else X.gram(np.ones(n))
+    if n > m and X.sample_weight is not None:
+        K *= np.sqrt(np.outer(v, v))
     return float(np.trace(K) ** 2 / np.sum(K**2))

@@ -112,7 +112,7 @@ def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
 
 def correlation_scores(problem: Problem) -> Floats:
     """Below 1: how each group varies with Y."""
-    scores = problem.dual_norms(problem.Y - problem.Y.mean(axis=0))
+    scores = problem.dual_norms(problem.X.weighted(problem.X.centred(problem.Y)))
     return scores / (2 * max(float(scores.max()), np.finfo(np.float64).tiny))
 
 

@@ -81,7 +81,7 @@ def suits_interior(problem: Problem) -> bool:
     if problem.p != 1 or problem.Y.shape[1] > 1:
         return False
     if problem.C is None:  # more samples than this can hardly be separated, which the loop finds out sooner
-        return problem.X.n_samples <= max(2 * problem.X.n_columns, FEW_SAMPLES)
+        return problem.X.sample_size <= max(2 * problem.X.n_columns, FEW_SAMPLES)
     return problem.loss == "hinge" and bool(np.all((problem.C > 0) & np.isfinite(problem.C)))
 
 

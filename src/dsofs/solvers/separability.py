@@ -92,5 +92,5 @@ def _basic_solution(K: Floats, y: Floats) -> Floats:
 
 def even_weights(problem: Problem) -> Floats:
     """Weights that make all columns count alike: whether a class can be separated does not depend on units."""
-    size = problem.norms(problem.X.column_norms()[:, None] / np.sqrt(problem.X.n_samples))
+    size = problem.norms(problem.X.column_norms()[:, None] / np.sqrt(problem.X.total_weight))
     return 1.0 / np.maximum(size, np.finfo(float).tiny) ** 2

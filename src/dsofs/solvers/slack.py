@@ -1,7 +1,8 @@
 """What slack costs unless the user says: in units of the C at which W leaves zero, and raised while W has no feature.
 
-    C  =  factor / p * entry_C,        entry_C  =  1 / max_g ||X_g'Y||,        then 10 C, 100 C, ...
+    C  =  factor / p * entry_C,        entry_C  =  1 / max_g ||X_g'(v o Y)||,        then 10 C, 100 C, ...
 
+with the weights v of the samples, 1 unless given; the C of a sample is multiplied by its weight.
 At p = 1 and with hinge slack W is zero up to ``entry_C``, so costs in these units do not depend on the data's.
 """
 
@@ -28,10 +29,10 @@ UNCORRELATED = 0.01  # of the largest column: the least correlation with the lab
 
 def entry_C(problem: Problem) -> float:
     """The C at which W leaves zero at p = 1: with rows that are not penalised, from the model of these alone."""
-    entry = float(problem.dual_norms(problem.Y * free_model(problem).missing).max())
+    entry = float(problem.dual_norms(problem.X.weighted(problem.Y * free_model(problem).missing)).max())
     features = problem.X.column_norms()[: problem.X.n_columns - problem.bias]
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
-    return 1 / max(entry, UNCORRELATED * float(features.max()) * len(problem.Y) ** 0.5)
+    return 1 / max(entry, UNCORRELATED * float(features.max()) * problem.X.total_weight**0.5)
 
 
 def auto_C(problem: Problem, entry: float) -> Floats:

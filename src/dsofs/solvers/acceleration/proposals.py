@@ -68,7 +68,7 @@ class Proposals:
             self.plain_steps_left -= 1
             weights = plain.copy()
             if self.can_return.all():
-                _keep_largest(weights, WORKING_SET * self.problem.X.n_samples)
+                _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
         else:
             bounded = self._bounded(point, plain, dual_norms)
             weights = self._by_newton(point, plain) if bounded is None else bounded

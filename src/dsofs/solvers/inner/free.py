@@ -18,7 +18,7 @@ SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
 @dataclass(frozen=True)
 class FreeModel:
-    """V of least squared slack, at the C of the problem or, without one, the same for all."""
+    """V of least squared slack, at the C of the problem or, without one, the same for all samples of equal weight."""
 
     weights: Floats  # V
     missing: Floats  # xi: how much of its margin each sample misses, of every column of Y
@@ -35,7 +35,9 @@ def free_model(problem: Problem) -> FreeModel:
     if not F.size:
         return FreeModel(np.empty((0, Y.shape[1])), np.ones_like(Y))
     loss = Squared if problem.constraint == "equality" else SquaredHinge
-    slack = np.ones_like(Y) if problem.slack is None or not (problem.slack > 0).all() else problem.slack
+    slack = problem.slack
+    if slack is None or not (slack > 0).all():
+        slack = 1 / problem.X.weighted(np.ones_like(Y))
     slack = slack / slack.mean()
     losses = [loss(column.copy()) for column in slack.T]
     nothing = Block(np.empty((len(Y), 0)))

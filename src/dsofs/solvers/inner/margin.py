@@ -49,7 +49,7 @@ class MarginStep:
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     """The m x m Gram matrix while m is small or m <= n; beyond, features where there is slack, else support vectors."""
     X, Y, C = problem.X, problem.Y, problem.C
-    tall = X.n_samples > max(X.n_columns, FEW_SAMPLES)
+    tall = X.n_samples > X.n_columns and X.sample_size > FEW_SAMPLES
     if not tall or problem.upper is not None:
         return [(np.arange(Y.shape[1]), GramSpace(Y, problem.misfit, problem.F))]
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))

@@ -32,7 +32,8 @@ class SupportVectors:
         """``F``: the columns of rows that are not penalised."""
         self.Y, self.F = Y, F
         d = np.ones(X.n_columns) if d is None else d
-        loss = SquaredHinge(np.full(X.n_samples, FIRST_SLACK * float(np.sum(d * X.column_norms() ** 2)) / X.n_samples))
+        size = float(np.sum(d * X.column_norms() ** 2)) / X.total_weight
+        loss = SquaredHinge(np.full(X.n_samples, FIRST_SLACK * size))
         features = FeatureSpace(X, Y, [loss] * Y.shape[1], F, first_newton=FIRST_STEPS)
         soft = features.solve(np.arange(X.n_columns), X, d, None)
         assert soft is not None, "with so much slack there is a solution, and floating point finds it"

@@ -5,9 +5,10 @@ With Z = y o X and the multipliers a of the samples the dual is
     max  1'a      subject to      Z'a <= 1,    -Z'a <= 1,    a >= 0,    and with slack  a <= C.
 
 Let r = r_0 + M a be the room that a leaves in these constraints and u >= 0 their multipliers; w is the difference of
-those of the first two. The method follows  u r = mu  down to mu = 0 by Newton's steps, each with a predictor and a
+those of the first two. The method follows  u r = k mu  down to mu = 0 by Newton's steps, each with a predictor and a
 corrector (Mehrotra's) that share the factor of  M' diag(u / r) M,  which is  Z diag(d) Z' + diag(t). It takes 10 to 40
-steps, where the loop takes up to 200.
+steps, where the loop takes up to 200. k is the weight of the sample for constraints on its multiplier, and 1 for all
+others: the path is that of a program in which samples are repeated.
 
 Only a working set of features takes part. Features outside that violate |Z'a| <= 1 join it on the way.
 """
@@ -98,7 +99,7 @@ def _solution(
 
 def _first_multipliers(problem: Problem) -> Floats:
     """In the proportions of C: those that W = 0 has, where slack is cheap."""
-    return np.ones_like(problem.Y) if problem.upper is None else problem.upper
+    return problem.X.weighted(np.ones_like(problem.Y)) if problem.upper is None else problem.upper
 
 
 class _AllFeatures:
@@ -120,13 +121,13 @@ class _AllFeatures:
         return replace(start, share=self.dual_norms / largest) if largest > 0 else start
 
     def first_working_set(self) -> Ints:
-        return _largest(self.dual_norms, max(MIN_WORKING_SET, self.problem.X.n_samples // 2))
+        return _largest(self.dual_norms, max(MIN_WORKING_SET, int(self.problem.X.sample_size) // 2))
 
     def violating(self, program: _Program) -> Ints:
         """Features outside the working set that violate the constraints most."""
         self._look(self.problem.Y * program.a[:, None])
         outside = np.flatnonzero((self.dual_norms > 1) & (program.scatter(np.ones(len(program.working))) == 0))
-        return outside[_largest(self.dual_norms[outside], max(MIN_JOINING, self.problem.X.n_samples))]
+        return outside[_largest(self.dual_norms[outside], max(MIN_JOINING, int(self.problem.X.sample_size)))]
 
 
 class _Program:
@@ -140,7 +141,7 @@ class _Program:
         largest = np.abs(self._products(first)).max()
         self.a = FIRST_SIZE * first / (largest if self.upper is None else max(largest, 1.0))
         self.room = self._room()
-        self.multipliers = self.a.sum() / len(working) / self.room
+        self.multipliers = self.a.sum() / len(working) * self._counts() / self.room
 
     def dual(self) -> float:
         return float(self.a.sum())
@@ -175,18 +176,19 @@ class _Program:
         self.a = self.a * DRAWN_BACK / dual_norms[joining].max()
         self.room = self._room()
         multipliers = np.insert(self.multipliers, np.concatenate([place, n + place]), 0.0)
-        mu = multipliers @ self.room / len(self.room)
-        self.multipliers = np.maximum(multipliers, CENTRED * mu / self.room)
+        counts = self._counts()
+        mu = multipliers @ self.room / counts.sum()
+        self.multipliers = np.maximum(multipliers, CENTRED * mu * counts / self.room)
 
     def step(self) -> bool:
         """Whether floating point could do it."""
-        u, r = self.multipliers, self.room
-        mu = u @ r / len(r)
+        u, r, counts = self.multipliers, self.room, self._counts()
+        mu = u @ r / counts.sum()
         try:
             solve = self._solver(u / r)
             _, du, dr = self._direction(solve, None)
-            reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / len(r)
-            da, du, dr = self._direction(solve, mu * (reached / mu) ** 3 - du * dr)
+            reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / counts.sum()
+            da, du, dr = self._direction(solve, mu * (reached / mu) ** 3 * counts - du * dr)
         except np.linalg.LinAlgError:
             return False
         length = _length(r, dr, TO_THE_WALL)
@@ -227,6 +229,13 @@ class _Program:
     def _room(self) -> Floats:
         walls = [np.ones(2 * len(self.working)), np.zeros(len(self.y))]
         return np.concatenate(walls if self.upper is None else [*walls, self.upper]) + self._change(self.a)
+
+    def _counts(self) -> Floats:
+        """k of every constraint."""
+        counts, of_features = np.ones(len(self.room)), 2 * len(self.working)
+        if self.whole.sample_weight is not None:
+            counts[of_features:].reshape(-1, len(self.y))[:] = self.whole.sample_weight
+        return counts
 
     def _change(self, a: Floats) -> Floats:
         """M a."""

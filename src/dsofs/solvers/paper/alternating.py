@@ -52,14 +52,17 @@ class AlternatingStep:
 
     def __init__(self, problem: Problem) -> None:
         """Gaussian elimination, Eqn. 7: X = [X1 X2], M = X1^+ X2, L = X1^+, N = L Y."""
-        X = problem.X.block(np.arange(problem.X.n_columns)).on_host()
+        X, Y = problem.X.block(np.arange(problem.X.n_columns)).on_host(), problem.Y
+        if problem.X.sample_weight is not None:  # least squares of repeated samples; E is multiplied likewise
+            root = np.sqrt(problem.X.sample_weight)[:, None]
+            X, Y = root * X, root * Y
         order, rank = _pivots(X)
         Q, R = qr(X[:, order], mode="economic", check_finite=False)
         self.first, self.last = order[:rank], order[rank:]
         self.X1 = X[:, self.first]
         self.M = solve_triangular(R[:rank, :rank], R[:rank, rank:])
         self.L = solve_triangular(R[:rank, :rank], Q[:, :rank].T)
-        self.N = self.L @ problem.Y
+        self.N = self.L @ Y
         self.E = np.zeros_like(problem.Y)
         self.problem, self.judge = problem, STEPS[problem.constraint](problem)
 
