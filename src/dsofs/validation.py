@@ -1,4 +1,4 @@
-"""The only place that coerces or refuses the data of a user: X, y, feature groups, class weights. And y as a matrix.
+"""The only place that coerces or refuses the data of a user: X, y, feature groups, weights. And y as a matrix.
 
 What a function ``wrong_...`` yields is found without a pass over X, before the fit begins.
 """
@@ -19,7 +19,7 @@ from sklearn.utils import compute_class_weight, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from dsofs.design.library import on_host
+from dsofs.design.library import on_host, take
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.parameters import ARRAY_LIKE, real
 
@@ -74,6 +74,48 @@ def one_versus_rest(codes: Ints, n_classes: int) -> Floats:
     return Y[:, 1:] if n_classes == 2 else Y
 
 
+def check_weighted_X_y(
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None
+) -> tuple[AnyArray, Ints, np.ndarray, Floats | None, Ints | None]:
+    """As ``check_X_y`` of the samples of positive weight, with what ``positive_weights`` says of these.
+
+    A class without such samples is gone.
+    """
+    X, codes, classes = check_X_y(estimator, X, y)
+    weights, index = positive_weights(estimator, sample_weight)
+    if index is None:
+        return X, codes, classes, weights, None
+    present, codes = np.unique(codes[index], return_inverse=True)
+    if len(present) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least 2 classes; only the class {classes[present[0]]!r} "
+            "has samples of positive weight."
+        )
+    return rows_of(X, index), codes.astype(np.intp), classes[present], weights, index
+
+
+def positive_weights(estimator: BaseEstimator, sample_weight: AnyArray | None) -> tuple[Floats | None, Ints | None]:
+    """The positive ones of weights that ``wrong_sample_weight`` finds nothing wrong with, and whose they are.
+
+    None in place of weights that are all 1, and where they are those of all samples.
+    """
+    if sample_weight is None:
+        return None, None
+    weights = _as_weights(estimator, sample_weight)
+    index = np.flatnonzero(weights)
+    positive = weights[index]
+    return None if (positive == 1).all() else positive, None if len(index) == len(weights) else index
+
+
+def _as_weights(estimator: BaseEstimator, sample_weight: AnyArray) -> Floats:
+    return np.asarray(labels_on_host(estimator, sample_weight), dtype=np.float64)
+
+
+def rows_of(X: AnyArray, index: Ints) -> AnyArray:
+    """These samples of an X that was checked."""
+    return take(X, index, axis=0) if is_dispatched(X) else X[index]
+
+
 def _check_labels(estimator: BaseEstimator, y: AnyArray) -> None:
     """Refuse labels that are missing or of several kinds: NumPy would make text of them, or could not sort them."""
     if not isinstance(y, list | tuple) and getattr(getattr(y, "dtype", None), "kind", None) != "O":
@@ -114,9 +156,25 @@ def check_X_target(
     """Numeric, finite X as for ``check_X_y``, and a finite target, or several, that are not all constant."""
     X, y = _numeric(estimator, X, y, allow_nan=allow_nan, y_numeric=True, multi_output=multi_output)
     y = np.asarray(y, dtype=np.float64)
+    _check_varying_target(estimator, y)
+    return X, y
+
+
+def check_weighted_X_target(
+    estimator: BaseEstimator, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None
+) -> tuple[AnyArray, Floats, Floats | None]:
+    """As ``check_X_target``, of one target or several, for the samples of positive weight, and their weights."""
+    X, y = check_X_target(estimator, X, y, multi_output=True)
+    weights, index = positive_weights(estimator, sample_weight)
+    if index is None:
+        return X, y, weights
+    _check_varying_target(estimator, y[index])
+    return rows_of(X, index), y[index], weights
+
+
+def _check_varying_target(estimator: BaseEstimator, y: Floats) -> None:
     if (np.ptp(y, axis=0) == 0).all():
         raise ValueError(f"{type(estimator).__name__} needs a target that varies; all values of y are {y.flat[0]:g}.")
-    return X, y
 
 
 def _numeric(
@@ -377,9 +435,34 @@ def wrong_class_weight(owner: str, class_weight: Any, y: AnyArray) -> Iterator[s
         yield f"The 'class_weight' parameter of {owner} must name classes of y. Got {unknown!r} as well."
 
 
-def sample_importance(class_weight: Any, classes: np.ndarray, codes: Ints) -> Floats | None:
-    """One weight per sample from the weights of its class."""
+def wrong_sample_weight(estimator: BaseEstimator, sample_weight: AnyArray | None, y: AnyArray) -> Iterator[str]:
+    """Weights must be finite numbers of at least 0, one for each sample, and not all of them 0."""
+    if sample_weight is None:
+        return
+    rule = f"The 'sample_weight' of {type(estimator).__name__}.fit must hold one finite number of at least 0 per sample"
+    try:
+        weights = _as_weights(estimator, sample_weight)
+    except (TypeError, ValueError):
+        yield f"{rule}. Got {sample_weight!r} instead."
+        return
+    n_samples = len(y) if hasattr(y, "__len__") else None
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)).ravel())
+    if weights.ndim != 1 or n_samples not in (None, len(weights)):
+        yield f"{rule} ({n_samples}). Got shape {weights.shape} instead."
+    elif len(wrong):
+        yield f"{rule}. Got {weights[wrong[0]]:g} for sample {wrong[0]} instead."
+    elif not weights.any():
+        yield f"{rule}, and not zero for all of them."
+
+
+def sample_importance(
+    class_weight: Any, classes: np.ndarray, codes: Ints, sample_weight: Floats | None = None
+) -> Floats | None:
+    """The weight of its class for each sample; "balanced" classes have equal sums of both weights."""
     if class_weight is None:
         return None
+    if class_weight == "balanced" and sample_weight is not None:
+        counts = np.bincount(codes, weights=sample_weight)
+        return np.asarray(counts.sum() / (len(counts) * counts))[codes]
     weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
     return np.asarray(weights, dtype=np.float64)[codes]

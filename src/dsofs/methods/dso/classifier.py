@@ -17,7 +17,7 @@ from dsofs.methods.dso.fit import prepare, publish, solve_dso, warn_about
 from dsofs.methods.dso.parameters import DSO_RULES, check_call
 from dsofs.methods.shared.base import check_same_library, follow, moved_to
 from dsofs.parameters import DEPRECATED
-from dsofs.validation import all_or_nothing, is_dispatched
+from dsofs.validation import all_or_nothing, is_dispatched, wrong_sample_weight
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,10 +71,18 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: AnyArray, y: AnyArray) -> DSOClassifier:
-        """Fit the model to X (samples x features) and the classes y."""
-        check_call(self, X, y, DSO_RULES)
-        data = prepare(self, X, y)
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> DSOClassifier:
+        """Fit the model to X (samples x features) and the classes y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+        """
+        check_call(self, X, y, DSO_RULES, others=wrong_sample_weight(self, sample_weight, y))
+        data = prepare(self, X, y, sample_weight)
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)
         publish(self, data, problem, solution)

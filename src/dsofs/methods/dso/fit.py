@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve
 from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
-from dsofs.validation import check_groups, check_X_y, one_versus_rest, sample_importance
+from dsofs.validation import check_groups, check_weighted_X_y, one_versus_rest, sample_importance
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
 DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say
@@ -47,10 +47,11 @@ class TrainingData:
     free: FreeColumns
     groups: Ints | None  # of the rows of W
     chance: Floats | None  # of these groups
-    importance: Floats | None
+    importance: Floats | None  # of each sample: the product of its weight and that of its class
     constraint: str
     loss: str
     intercept_penalty: float
+    given: Ints | None = None  # where the samples are in the X of the user, if some have weight 0
 
     @property
     def Y(self) -> Floats:
@@ -118,18 +119,26 @@ class FreeColumns:
         estimator.intercept_ += weights[: int(self.bias)].sum(axis=0) - offset
 
 
-def prepare(estimator: Any, X: AnyArray, y: AnyArray) -> TrainingData:
+def prepare(estimator: Any, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> TrainingData:
     """Check the data, refuse what does not fit in memory, and set up the design."""
-    X, codes, classes = check_X_y(estimator, X, y)
+    X, codes, classes, weights, given_at = check_weighted_X_y(estimator, X, y, sample_weight)
     given = estimator.feature_groups
     estimator._groups = None if given is None else check_groups(estimator, given, X.shape[1])
     estimator._n_never = _n_never(estimator, _known(estimator, X.shape[1]))
-    importance = sample_importance(estimator.class_weight, classes, codes)
-    return training_data(estimator, X, codes, classes, importance)
+    importance = sample_importance(estimator.class_weight, classes, codes, weights)
+    if weights is not None:
+        importance = weights if importance is None else importance * weights
+    data = training_data(estimator, X, codes, classes, importance, weights)
+    return data if given_at is None else replace(data, given=given_at)
 
 
 def training_data(
-    estimator: Any, X: AnyArray, codes: Ints, classes: np.ndarray, importance: Floats | None
+    estimator: Any,
+    X: AnyArray,
+    codes: Ints,
+    classes: np.ndarray,
+    importance: Floats | None,
+    sample_weight: Floats | None,
 ) -> TrainingData:
     owner, (m, n) = type(estimator).__name__, X.shape
     needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, len(classes))
@@ -141,7 +150,9 @@ def training_data(
     refuse_if_too_big(needed, estimator.memory_limit, owner)
     known = _known(estimator, n)
     penalised = None if known.plain else np.isfinite(known.factor) & (known.factor > 0)
-    whole, design, copies = distinct_design(estimator, X, _largest_p(estimator), estimator._groups, penalised)
+    whole, design, copies = distinct_design(
+        estimator, X, _largest_p(estimator), estimator._groups, penalised, sample_weight
+    )
     free_bias = estimator.fit_intercept and estimator.intercept_penalty == 0
     free = FreeColumns.of(whole, known, free_bias)
     if free_bias:
@@ -213,7 +224,7 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
     publish_solution(estimator, view.columns, solution, problem.convex, view.bias)
     data.free.add_to(estimator, solution.free)
     estimator.classes_ = data.classes
-    estimator.conflicts_ = solution.conflicts
+    estimator.conflicts_ = solution.conflicts if data.given is None else data.given[solution.conflicts]
     estimator.penalty_factor_ = data.known.factor * data.size**problem.p
 
 

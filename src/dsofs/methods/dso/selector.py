@@ -10,7 +10,7 @@ from dsofs.methods.dso.fit import prepare, publish, ranked, solve_dso, warn_abou
 from dsofs.methods.dso.parameters import DSO_RULES, check_call
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import DEPRECATED
-from dsofs.validation import all_or_nothing
+from dsofs.validation import all_or_nothing, wrong_sample_weight
 
 RULES = DSO_RULES | {"n_features_to_select": N_FEATURES_RULE}
 
@@ -71,7 +71,8 @@ class DSOSelector(RankedSelector):
     exclude : array-like of names, positions or a mask, or None, default=None
         Features that are never selected, and have no part in the model.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the cost of slack for the samples of each class. Without effect where margins are hard.
+        Multiplies the cost of slack for the samples of each class. Without effect where margins are hard. "balanced"
+        classes count alike, whatever their numbers of samples (or the sums of their weights).
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
         violation of stationarity below.
@@ -174,10 +175,18 @@ class DSOSelector(RankedSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: AnyArray, y: AnyArray) -> DSOSelector:
-        """Rank the features of X by how they separate the classes of y."""
-        check_call(self, X, y, RULES)
-        data = prepare(self, X, y)
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> DSOSelector:
+        """Rank the features of X by how they separate the classes of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+        """
+        check_call(self, X, y, RULES, others=wrong_sample_weight(self, sample_weight, y))
+        data = prepare(self, X, y, sample_weight)
         self._warn_if_too_many()
         problem, solution = solve_dso(self, data, self.p, self.C)
         warn_about(self, problem, solution, self.tol)

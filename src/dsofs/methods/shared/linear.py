@@ -19,30 +19,43 @@ from dsofs.validation import check_squares, check_varies, explain_not_finite
 
 
 def standard_design(
-    estimator: Any, X: AnyArray, targets: Floats | None = None, *, standardize: bool = True, bias: bool = False
+    estimator: Any,
+    X: AnyArray,
+    targets: Floats | None = None,
+    sample_weight: Floats | None = None,
+    *,
+    standardize: bool = True,
+    bias: bool = False,
 ) -> tuple[StandardDesign, Moments]:
     """The design of X, whose columns vary and are finite, and their products with the targets: one pass over X."""
     budget = Budget.within(getattr(estimator, "memory_limit", None))
     try:
-        stats = moments(X, targets, budget)
+        stats = moments(X, targets, budget, sample_weight)
     except NotFiniteError:
         explain_not_finite(estimator, X)
         raise
     if not standardize:
         check_squares(estimator, stats.mean, stats.scale)
-    design = as_design(X, stats, standardize=standardize, bias=float(bias), budget=budget)
+    design = as_design(
+        X, stats, standardize=standardize, bias=float(bias), budget=budget, sample_weight=sample_weight
+    )
     check_varies(estimator, design.kept, X.shape[1])
     return design, stats
 
 
 def distinct_design(
-    estimator: Any, X: AnyArray, p: float, groups: Ints | None = None, penalised: Bools | None = None
+    estimator: Any,
+    X: AnyArray,
+    p: float,
+    groups: Ints | None = None,
+    penalised: Bools | None = None,
+    sample_weight: Floats | None = None,
 ) -> tuple[StandardDesign, StandardDesign, Copies]:
     """The design as the estimator's ``standardize`` and ``fit_intercept`` say, of all features that vary and of those
     that are to be penalised; of the latter for p <= 1 without copies."""
     standardize = estimator.standardize
     whole, stats = standard_design(
-        estimator, X, probe(X.shape[0]), standardize=standardize, bias=estimator.fit_intercept
+        estimator, X, probe(X.shape[0]), sample_weight, standardize=standardize, bias=estimator.fit_intercept
     )
     design = whole
     if penalised is not None:
