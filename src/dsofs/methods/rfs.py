@@ -14,7 +14,13 @@ from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, opt
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.solvers.rfs.general import Term, minimise_terms
-from dsofs.validation import all_or_nothing, check_X_target, check_X_y, one_versus_rest
+from dsofs.validation import (
+    all_or_nothing,
+    check_weighted_X_target,
+    check_weighted_X_y,
+    one_versus_rest,
+    wrong_sample_weight,
+)
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -45,10 +51,11 @@ class RFSSelector(RankedSelector):
 
     Minimises, over the weights W with rows w_i, ::
 
-        sum_j ||(X W - Y)_j||^q + lam sum_i ||w_i||^p
+        sum_j v_j ||(X W - Y)_j||^q + lam sum_i ||w_i||^p
 
     where Y is +1 for the class of a sample and -1 for the others (one column for two classes), or the targets of a
-    regression. p = q = 1 is RFS as published (Nie et al. 2010); q = 2 is least squares.
+    regression; v_j is the weight of sample j, 1 unless ``fit`` is given weights. p = q = 1 is RFS as published (Nie et
+    al. 2010); q = 2 is least squares.
 
     Parameters
     ----------
@@ -155,16 +162,24 @@ class RFSSelector(RankedSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: AnyArray, y: AnyArray) -> RFSSelector:
-        """Rank the features of X by their weights in a model of y."""
-        check_parameters(self, RULES)
-        X, Y, Y_mean = self._targets(X, y)
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> RFSSelector:
+        """Rank the features of X by their weights in a model of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+        """
+        check_parameters(self, RULES, others=wrong_sample_weight(self, sample_weight, y))
+        X, Y, Y_mean, weights = self._targets(X, y, sample_weight)
         self._warn_if_too_many()
         m, n = X.shape
         needed = Budget.within(self.memory_limit).fit_bytes(m, n, Y.shape[1])
         refuse_if_too_big(needed, self.memory_limit, type(self).__name__)
         p, convex = float(self.p), min(self.p, self.q) >= 1
-        _, design, copies = distinct_design(self, X, p)
+        _, design, copies = distinct_design(self, X, p, sample_weight=weights)
         Z = design.compact()
         solution = minimise_terms(
             [Term(Z, -Y, float(self.q))], lam=self.lam, p=p, tol=self.tol, max_iter=self.max_iter, verbose=self.verbose
@@ -177,16 +192,18 @@ class RFSSelector(RankedSelector):
         )
         return self
 
-    def _targets(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Floats, Floats]:
-        """Checked X, the columns of Y, and what was subtracted from them."""
+    def _targets(
+        self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None
+    ) -> tuple[AnyArray, Floats, Floats, Floats | None]:
+        """Checked X, the columns of Y, what was subtracted from them, and the weights of these samples."""
         if self.task == "classification":
-            X, codes, self.classes_ = check_X_y(self, X, y)
+            X, codes, self.classes_, weights, _ = check_weighted_X_y(self, X, y, sample_weight)
             Y = one_versus_rest(codes, len(self.classes_))
-            return X, Y, np.zeros(Y.shape[1])
-        X, y = check_X_target(self, X, y, multi_output=True)
+            return X, Y, np.zeros(Y.shape[1]), weights
+        X, y, weights = check_weighted_X_target(self, X, y, sample_weight)
         Y = y.reshape(len(y), -1)
-        Y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        return X, Y - Y_mean, Y_mean
+        Y_mean = np.average(Y, axis=0, weights=weights) if self.fit_intercept else np.zeros(Y.shape[1])
+        return X, Y - Y_mean, Y_mean, weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,8 @@ A residual is a row like any other: with R_i = -s_i (A_i Z + B_i), the problem i
 
     minimise  (1/p) sum_k ||z_k||^p + sum_i (1/p_i) sum_j ||R_ij||^p_i    subject to  A_i Z + R_i / s_i = -B_i,
 
-once divided by lam p, for s_i^p_i = c_i p_i / (lam p). So it runs on the same loop, with the same certificates.
+once divided by lam p, for s_i^p_i = c_i p_i / (lam p), times the weight of the sample if it has one. So it runs on the
+same loop, with the same certificates.
 """
 
 from __future__ import annotations
@@ -39,12 +40,18 @@ LARGEST_UNIT = 1e100  # its square is still finite
 
 @dataclass(frozen=True)
 class Term:
-    """c sum_j ||(A Z + B)_j||^p."""
+    """c sum_j v_j ||(A Z + B)_j||^p, where v are the weights of samples of a design, and 1 otherwise."""
 
     A: Design | Floats
     B: Floats
     p: float = 1.0
     c: float = 1.0
+
+    def scales(self, lam: float, p: float, unit: float) -> Floats:
+        """s of every row."""
+        s = (self.c * self.p * unit**self.p / (lam * p * unit**p)) ** (1 / self.p)
+        v = self.A.sample_weight if isinstance(self.A, Design) else None
+        return np.full(len(self.B), s) if v is None else s * v ** (1 / self.p)
 
 
 def minimise_terms(
@@ -62,13 +69,13 @@ def minimise_terms(
     # Measured by the largest entry of B, so that units of B do not matter to the loop; the objective by ``value_unit``.
     unit = max(float(np.abs(term.B).max()) for term in terms) or 1.0
     value_unit = lam * p * unit**p
-    scales = [(term.c * term.p * unit**term.p / value_unit) ** (1 / term.p) for term in terms]
-    if not all(1 / LARGEST_UNIT < s < LARGEST_UNIT for s in scales):
+    scales = [term.scales(lam, p, unit) for term in terms]
+    if not all(s.min() > 1 / LARGEST_UNIT and s.max() < LARGEST_UNIT for s in scales):
         raise ValueError(f"lam = {lam:g} is out of range for these powers: it enters as lam^(-1/p).")
     A = _stack(terms)
     problem = _problem(A, terms, scales, unit, p)
     # The first step is ridge regression: all rows of Z and all residuals are taken to be of size 1.
-    sizes = np.concatenate([np.ones(A.n_columns), _by_row(scales, terms)])
+    sizes = np.concatenate([np.ones(A.n_columns), *scales])
     step = EqualityStep(problem, ResidualSpace(problem.Y))
     with single_threaded():
         solution = reweight(problem, step, tol=tol, max_iter=max_iter, weights=problem.penalty.weights(sizes))
@@ -104,14 +111,14 @@ def _by_row(values: Sequence[float], terms: Sequence[Term]) -> Floats:
     return np.repeat(np.asarray(values, dtype=np.float64), [len(term.B) for term in terms])
 
 
-def _problem(A: Design, terms: Sequence[Term], scales: list[float], unit: float, p: float) -> Problem:
+def _problem(A: Design, terms: Sequence[Term], scales: list[Floats], unit: float, p: float) -> Problem:
     """[A, diag(1/s)] [Z; R] = -B, each group with its power, in a term of its own or that of Z."""
     Y = -np.concatenate([term.B for term in terms]) / unit
     powers = np.concatenate([np.full(A.n_columns, p), _by_row([term.p for term in terms], terms)])
     of_group = np.repeat(np.arange(1 + len(terms)), [A.n_columns, *(len(term.B) for term in terms)])
     # A residual is small if it is small beside B; rows of Z have only each other to be compared with.
-    sizes = Terms(of_group, np.array([0.0, *scales]))
-    return Problem(WithResiduals(A, 1 / _by_row(scales, terms)), Y, powers, "equality", terms=sizes)
+    sizes = Terms(of_group, np.array([0.0, *(s.max() for s in scales)]))
+    return Problem(WithResiduals(A, 1 / np.concatenate(scales)), Y, powers, "equality", terms=sizes)
 
 
 def _without_residuals(solution: Solution, n_rows: int, unit: float, value_unit: float) -> Solution:
