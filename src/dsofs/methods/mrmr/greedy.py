@@ -42,11 +42,12 @@ class Measure(Protocol):
 class MutualInformation:
     """I(a; b) = H(a) + H(b) - H(a, b) in nats, of features given as codes 0, 1, ... and of the classes."""
 
-    def __init__(self, codes: Ints, classes: Ints) -> None:
-        self.codes = codes
+    def __init__(self, codes: Ints, classes: Ints, weights: Floats | None = None) -> None:
+        self.codes, self.weights = codes, weights
+        self.total = float(len(codes) if weights is None else weights.sum())
         self.n_states = int(codes.max()) + 1
         whole = np.arange(len(codes) + 1.0)
-        self._n_log_n = xlogy(whole, whole)  # of every count there can be
+        self._table = xlogy(whole, whole)  # of every count there can be, without weights
         self.entropy = self._joint_entropy(np.zeros(len(codes), dtype=np.intp))
         self.relevance = self._with(classes)
 
@@ -54,20 +55,27 @@ class MutualInformation:
         return self._with(self.codes[:, feature])
 
     def _with(self, variable: Ints) -> Floats:
-        m = len(variable)
-        own = np.log(m) - self._n_log_n[np.bincount(variable)].sum() / m
+        own = np.log(self.total) - self._n_log_n(np.bincount(variable, self.weights)).sum() / self.total
         return np.maximum(self.entropy + own - self._joint_entropy(variable), 0.0)
 
     def _joint_entropy(self, variable: Ints) -> Floats:
         """H(feature, variable) of every feature, from the counts that a product of indicators gives."""
         m, n = self.codes.shape
-        states = indicators(variable, int(variable.max()) + 1).astype(np.float32).T  # counts are exact up to 2^24
+        kind = "f4" if self.weights is None else "f8"  # single precision counts exactly up to 2^24
+        states = indicators(variable, int(variable.max()) + 1).astype(kind).T
+        if self.weights is not None:
+            states = states * self.weights
         total = np.zeros(n)
         for part in cuts(n, Budget().columns(m)):
             for state in range(self.n_states):
-                counts = states @ (self.codes[:, part] == state).astype(np.float32)
-                total[part] += self._n_log_n[counts.astype(np.intp)].sum(axis=0)
-        return np.log(m) - total / m
+                counts = states @ (self.codes[:, part] == state).astype(kind)
+                total[part] += self._n_log_n(counts).sum(axis=0)
+        return np.log(self.total) - total / self.total
+
+    def _n_log_n(self, counts: np.ndarray) -> Floats:
+        if self.weights is None:
+            return self._table[counts.astype(np.intp)]
+        return np.asarray(xlogy(counts, counts))
 
 
 class FTestCorrelation:
@@ -79,17 +87,17 @@ class FTestCorrelation:
 
     def redundancy(self, feature: int) -> Floats:
         column = self.design.block(np.array([feature])).on_host()
-        return np.abs(self.design.tdot(column)[:, 0]) / self.design.n_samples
+        return np.abs(self.design.tdot(self.design.weighted(column))[:, 0]) / self.design.total_weight
 
 
 def f_statistics(Z: Design, classes: Ints) -> Floats:
     """F of a one-way analysis of variance of every standardised column: the sum of its squares is m."""
-    m, sizes = Z.n_samples, np.bincount(classes)
-    sums = Z.tdot(indicators(classes, len(sizes)))
+    m, sizes = Z.total_weight, np.bincount(classes, Z.sample_weight)
+    sums = Z.tdot(Z.weighted(indicators(classes, len(sizes))))
     between = np.sum(sums**2 / sizes, axis=1)
     # Classes that a feature tells apart without error leave nothing within, up to rounding.
     within = np.maximum(m - between, m * NOTHING_WITHIN)
-    return (between / (len(sizes) - 1)) / (within / max(m - len(sizes), 1))
+    return (between / (len(sizes) - 1)) / (within / max(Z.sample_size - len(sizes), 1))
 
 
 def difference(relevance: Floats, redundancy: Floats) -> Floats:

@@ -6,14 +6,14 @@ import numpy as np
 
 from dsofs.design.budget import refuse_if_too_big
 from dsofs.design.threads import single_threaded
-from dsofs.design.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.methods.mrmr.greedy import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
 from dsofs.methods.shared.linear import standard_design
 from dsofs.parameters import NONE, Rule, check_parameters, integer, options
 from dsofs.ranking import rank_kept, two_tier_scores
-from dsofs.validation import all_or_nothing, check_codes, check_X_y
+from dsofs.validation import all_or_nothing, check_codes, check_weighted_X_y, wrong_sample_weight
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
@@ -86,14 +86,22 @@ class MRMRSelector(RankedSelector):
         self.memory_limit = memory_limit
 
     @all_or_nothing
-    def fit(self, X: AnyArray, y: AnyArray) -> MRMRSelector:
-        """Choose features of X that tell the classes of y apart and are not redundant."""
-        check_parameters(self, RULES)
-        X, classes, _ = check_X_y(self, X, y)
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> MRMRSelector:
+        """Choose features of X that tell the classes of y apart and are not redundant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+        """
+        check_parameters(self, RULES, others=wrong_sample_weight(self, sample_weight, y))
+        X, classes, _, weights, _ = check_weighted_X_y(self, X, y, sample_weight)
         n = self.n_features_in_
         self._warn_if_too_many()
         with single_threaded():  # its many products are small
-            kept, measure = self._measure(X, classes)
+            kept, measure = self._measure(X, classes, weights)
             order, values = greedy_order(measure, self.scheme, min(self._n_selected(n), len(kept)))
         self.relevance_, self.criterion_ = np.zeros(n), np.full(n, np.nan)
         self.relevance_[kept], self.criterion_[kept[order]] = measure.relevance, values
@@ -102,9 +110,9 @@ class MRMRSelector(RankedSelector):
         self.scores_, self.ranking_ = rank_kept(two_tier_scores(turn, measure.relevance), kept, n)
         return self
 
-    def _measure(self, X: AnyArray, classes: Ints) -> tuple[Ints, Measure]:
+    def _measure(self, X: AnyArray, classes: Ints, weights: Floats | None) -> tuple[Ints, Measure]:
         """Which features are not constant, and how they depend on the classes and on each other."""
-        design, _ = standard_design(self, X)
+        design, _ = standard_design(self, X, sample_weight=weights)
         kept = design.kept
         if self.scheme.startswith("FC"):
             return kept, FTestCorrelation(design.compact(), classes)
@@ -112,5 +120,5 @@ class MRMRSelector(RankedSelector):
             check_codes(self, X)
         n_bytes = code_type(self.discretize, self.n_bins, len(classes)).itemsize * X.shape[0] * X.shape[1]
         refuse_if_too_big(n_bytes, self.memory_limit, type(self).__name__)
-        codes = discretized(X, self.discretize, self.n_bins)
-        return kept, MutualInformation(codes if len(kept) == X.shape[1] else codes[:, kept], classes)
+        codes = discretized(X, self.discretize, self.n_bins, weights)
+        return kept, MutualInformation(codes if len(kept) == X.shape[1] else codes[:, kept], classes, weights)
