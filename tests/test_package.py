@@ -49,6 +49,7 @@ ACROSS_MODULES = {
     "peers_bugs": "known mistakes of other packages",
     "permutation": "the permutation test from end to end",
     "refused_first": "what all selectors refuse before they read X",
+    "sample_weight": "weights of samples in all estimators that take them",
     "select_report": "the report that `dsofs select` writes",
     "tall": "all solvers with more samples than features",
     "trust": "random problems through all options",

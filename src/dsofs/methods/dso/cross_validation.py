@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from dsofs.design.library import on_host, take
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -36,7 +38,7 @@ from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
 from dsofs.problem import Penalty, Solution, Status, Survival
 from dsofs.ranking import first_ranked
-from dsofs.validation import all_or_nothing, is_dispatched
+from dsofs.validation import all_or_nothing, is_dispatched, rows_of, wrong_sample_weight
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,
@@ -171,14 +173,28 @@ class DSOSelectorCV(RankedSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: AnyArray, y: AnyArray) -> DSOSelectorCV:
-        """Choose p, C and k by cross-validation on (X, y), then fit on all of it."""
-        check_call(self, X, y, CV_RULES, CV_CONFLICTS, self._wrong_settings())
-        data = prepare(self, X, y)
+    def fit(
+        self, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None, groups: AnyArray | None = None
+    ) -> DSOSelectorCV:
+        """Choose p, C and k by cross-validation on (X, y), then fit on all of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A sample of weight v counts as v equal samples, one of weight 0 not at all: in all fits, in
+            that of the estimator that is scored, and in its score, as far as these take weights. None is 1 for all.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Labels that go to the ``split`` of ``cv``, such as GroupKFold.
+        """
+        wrong = [*self._wrong_settings(), *wrong_sample_weight(self, sample_weight, y), *_wrong_groups(self, groups, y)]
+        check_call(self, X, y, CV_RULES, CV_CONFLICTS, wrong)
+        data = prepare(self, X, y, sample_weight)
         settings = list(product(self._Cs(), self._ps(), self._ks()))  # the order in which ``_score_fold`` scores them
         if self.ks is None:
             self._warn_if_too_many()
-        folds = list(_splitter(self.cv, data.codes).split(np.empty(len(data.codes)), data.codes))
+        folds = _folds(self.cv, data, groups)
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
         jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
         path, *scores = Parallel(n_jobs=self.n_jobs)(jobs)
@@ -288,6 +304,34 @@ def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival |
     return Penalty(p).weights(point.norms), point.solution.survival
 
 
+def _wrong_groups(selector: DSOSelectorCV, groups: AnyArray | None, y: AnyArray) -> Iterator[str]:
+    if groups is not None and hasattr(y, "__len__") and np.shape(groups) != (len(y),):
+        yield (
+            f"The 'groups' of {type(selector).__name__}.fit must hold one label per sample ({len(y)}). Got shape "
+            f"{np.shape(groups)} instead."
+        )
+
+
+def _folds(cv: Any, data: TrainingData, groups: AnyArray | None) -> list[tuple[Ints, Ints]]:
+    """Training and test samples of every fold, among those of ``data``. Folds given as lists are of the user's X."""
+    if groups is not None:
+        groups = np.asarray(groups)
+        groups = groups if data.given is None else groups[data.given]
+    folds = list(_splitter(cv, data.codes).split(np.empty(len(data.codes)), data.codes, groups))
+    if data.given is None or isinstance(cv, Integral) or hasattr(cv, "split"):
+        return folds
+    folds = [(_places(data.given, train), _places(data.given, test)) for train, test in folds]
+    if not all(len(train) and len(test) for train, test in folds):
+        raise ValueError("The 'cv' parameter of DSOSelectorCV has a fold without samples of positive weight.")
+    return folds
+
+
+def _places(given: Ints, samples: Ints) -> Ints:
+    """Where these samples are among the given ones; a mask, too, says which they are."""
+    samples = np.asarray(samples)
+    return np.flatnonzero(np.isin(given, np.flatnonzero(samples) if samples.dtype == bool else samples))
+
+
 def _splitter(cv: Any, codes: Ints) -> Any:
     """Stratified folds, no more than the smallest class has samples (and at least two)."""
     if isinstance(cv, Integral):
@@ -301,23 +345,46 @@ def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
 
 def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:
     """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
-    X_train, X_test, y = _rows(data.X, train), _rows(data.X, test), data.classes[data.codes]
+    X_train, X_test, y = rows_of(data.X, train), rows_of(data.X, test), data.classes[data.codes]
     present, codes = np.unique(data.codes[train], return_inverse=True)
-    importance = None if data.importance is None else data.importance[train]
-    fold = training_data(selector, X_train, codes, data.classes[present], importance)
+    importance, weights = data.importance, data.design.sample_weight
+    fold = training_data(
+        selector, X_train, codes, data.classes[present],
+        None if importance is None else importance[train], None if weights is None else weights[train],
+    )  # fmt: skip
     estimator = _default_estimator(data.X) if selector.estimator is None else selector.estimator
-    score = check_scoring(estimator, selector.scoring)
+    in_fit = {} if weights is None else _weights_for_fit(estimator, weights[train])
+    score = _weighted_score(check_scoring(estimator, selector.scoring), None if weights is None else weights[test])
     results = []
-    for point in selector._path(fold):
-        for k in selector._ks():
-            top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
-            model = clone(estimator).fit(_columns_on_host(X_train, top), y[train])
-            results.append(score(model, _columns_on_host(X_test, top), y[test]))
+    with config_context(enable_metadata_routing=False):  # weights are handed on here, to all that takes them
+        for point in selector._path(fold):
+            for k in selector._ks():
+                top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
+                model = clone(estimator).fit(_columns_on_host(X_train, top), y[train], **in_fit)
+                results.append(score(model, _columns_on_host(X_test, top), y[test]))
     return np.array(results)
 
 
-def _rows(X: AnyArray, index: Ints) -> AnyArray:
-    return take(X, index, axis=0) if is_dispatched(X) else X[index]
+def _weights_for_fit(estimator: Any, weights: Floats) -> dict[str, Floats]:
+    """The arguments by which ``fit`` takes weights of samples: none, if it does not; of a pipeline, those of steps."""
+    if not isinstance(estimator, Pipeline):
+        return {"sample_weight": weights} if has_fit_parameter(estimator, "sample_weight") else {}
+    steps = [
+        name for name, step in estimator.steps if hasattr(step, "fit") and has_fit_parameter(step, "sample_weight")
+    ]
+    return {f"{name}__sample_weight": weights for name in steps}
+
+
+def _weighted_score(score: Callable[..., float], weights: Floats | None) -> Callable[..., float]:
+    """With weights of the samples, if ``score`` takes them."""
+
+    def weighted(model: Any, X: AnyArray, y: np.ndarray) -> float:
+        try:
+            return score(model, X, y, sample_weight=weights)
+        except TypeError:  # scikit-learn has no public way to ask a scorer for its arguments
+            return score(model, X, y)
+
+    return score if weights is None else weighted
 
 
 def _columns_on_host(X: AnyArray, index: Ints) -> AnyArray:
