@@ -60,16 +60,11 @@ class Block(Design):
 
     def samples(self, index: Ints | slice) -> Block:
         Z = self.Z[index, :] if isinstance(index, slice) else take(self.Z, index, axis=0)
-        return Block(Z, self.budget, weights_of(self, index))
+        return Block(Z, self.budget, self.weights_at(index))
 
     def on_host(self) -> Floats:
         """Z as a NumPy array: for small parts of it, and what has no other way."""
         return to_numpy(self.Z)
-
-
-def weights_of(design: Design, index: Ints | slice) -> Floats | None:
-    """The weights of some samples."""
-    return None if design.sample_weight is None else design.sample_weight[index]
 
 
 def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:

@@ -41,6 +41,10 @@ class Design(ABC):
         """For degrees of freedom: sum_k v_k. Weights that add up to less than the number of samples are relative."""
         return max(self.total_weight, float(self.n_samples))
 
+    def weights_at(self, index: Ints | slice) -> Floats | None:
+        """v of some samples."""
+        return None if self.sample_weight is None else self.sample_weight[index]
+
     def weighted(self, B: Floats) -> Floats:
         """diag(v) B."""
         return B if self.sample_weight is None else self.sample_weight[:, None] * B

@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from dsofs.design.block import Block, gram_of_pieces, weights_of
+from dsofs.design.block import Block, gram_of_pieces
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.library import like, take, to_numpy, widest_float
 from dsofs.design.linalg import row_norms
@@ -103,7 +103,7 @@ class ArrayDesign(StandardDesign):
 
     def samples(self, index: Ints | slice) -> Block:
         X = self.X[index, :] if isinstance(index, slice) else take(self.X, index, axis=0)
-        return type(self)(X, self.columns, self.bias, self.budget, weights_of(self, index)).materialise()
+        return type(self)(X, self.columns, self.bias, self.budget, self.weights_at(index)).materialise()
 
     def materialise(self) -> Block:
         xp, (m, n) = array_namespace(self.X), (self.n_samples, len(self.kept))
@@ -111,7 +111,7 @@ class ArrayDesign(StandardDesign):
         for rows, columns in self.budget.tiles(m, n) if n else ():
             Z[rows, columns] = self._standardised(rows, columns)
         if self.bias:
-            Z[:, n:] = self.bias
+            Z[:, n:] = float(self.bias)
         return Block(Z, self.budget, self.sample_weight)
 
     def _standardised(self, rows: slice, columns: slice) -> AnyArray:

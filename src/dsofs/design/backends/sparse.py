@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from dsofs.design.block import Block, gram_of_pieces, weights_of
+from dsofs.design.block import Block, gram_of_pieces
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -51,7 +51,7 @@ class SparseDesign(StandardDesign):
         return self.mean / self.scale
 
     def samples(self, index: Ints | slice) -> Block:
-        return self._dense(self._scaled[index], weights_of(self, index))
+        return self._dense(self._scaled[index], self.weights_at(index))
 
     def materialise(self) -> Block:
         return self._dense(self._scaled, self.sample_weight)
