@@ -1,5 +1,7 @@
 """Rows that are not penalised: the optimum against CVXPY, certificates from W and B alone, stationarity below p = 1."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
 from dsofs.solvers.inner.free import free_model
+from dsofs.solvers.slack import auto_C, entry_C
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
 
@@ -113,3 +116,20 @@ def test_classes_that_cannot_be_separated_are_told_by_all_rows(seed):
     Y[-1] = -Y[0]
     found = solve(Problem(Block(X), Y, 1.0, free=F))
     assert set(found.conflicts) >= {0, 25}
+
+
+@pytest.mark.parametrize("constraint", ["margin", "equality"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("p", [0.85, 1.0])
+def test_weights_of_samples_are_repetitions(p, shape, constraint):
+    """The cost at which W leaves the model of the rows that are not penalised, and the optimum at a multiple of it."""
+    one = replace(problem(3, shape, p, constraint), C=None)
+    counts = np.random.default_rng(0).integers(1, 4, len(one.Y))
+    repeated = Problem(Block(one.X.Z.repeat(counts, 0)), one.Y.repeat(counts, 0), p, constraint)
+    repeated = replace(repeated, free=one.F.repeat(counts, 0))
+    weighted = replace(one, X=Block(one.X.Z, sample_weight=counts.astype(float)), importance=counts.astype(float))
+    assert entry_C(weighted) == pytest.approx(entry_C(repeated), rel=1e-9)
+    found, expected = (solve(each.with_C(auto_C(each, entry_C(each))), tol=1e-8) for each in (weighted, repeated))
+    assert found.objective == pytest.approx(expected.objective, rel=1e-7)
+    np.testing.assert_allclose(found.W, expected.W, atol=1e-6)
+    np.testing.assert_allclose(found.free, expected.free, atol=1e-6)

@@ -24,7 +24,7 @@ def dense_chunks(X: AnyArray) -> Iterator[tuple[slice, Floats]]:
         yield part, np.asarray(piece.toarray() if issparse(X) else piece, dtype=np.float64)
 
 
-def by_deviation(x: Floats, n_bins: int, weights: Floats | None) -> Ints:
+def by_deviation(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
     """Peng, Long and Ding's three states: below mean - std, above mean + std, and between."""
     largest = np.abs(x).max(axis=0)
     x = x / np.where(largest == 0, 1.0, largest)  # its square neither over- nor underflows
@@ -33,7 +33,7 @@ def by_deviation(x: Floats, n_bins: int, weights: Floats | None) -> Ints:
     return 1 + (deviation >= limit).astype(np.intp) - (deviation <= -limit)
 
 
-def by_quantile(x: Floats, n_bins: int, weights: Floats | None) -> Ints:
+def by_quantile(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
     """``n_bins`` states of equal frequency, up to ties."""
     q = np.arange(1, n_bins) / n_bins
     edges = np.quantile(x, q, axis=0) if weights is None else weighted_quantiles(x, q, weights)
@@ -63,7 +63,7 @@ def _at(column: Floats, order: Ints, ends: Floats, places: Floats) -> Floats:
     return column[order[np.minimum(np.searchsorted(ends, places, side="right"), len(column) - 1)]]
 
 
-def as_given(x: Floats, n_bins: int, weights: Floats | None) -> Ints:
+def as_given(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
     """Every distinct whole number of a column is a state."""
     above = x - x.min(axis=0)
     if above.max() < len(x):  # codes already, but for where they start; states that do not occur do no harm
