@@ -90,6 +90,18 @@ def test_options_of_dso(options):
     assert_equal_to_repeating(lambda: DSOSelector(p=1.0, tol=1e-9, max_iter=1000, **options), weighted, repeated)
 
 
+@pytest.mark.parametrize("ranking", ["forward", "survival"])
+@pytest.mark.parametrize("C", ["auto", None])
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+def test_what_is_known_of_the_features(shape, C, ranking):
+    """Covariates, costs and a bias that is not penalised: the model of these alone is weighted, too."""
+    weighted, repeated = weighted_data(shape, 1, separable=C is None)
+    known = {"penalty_factor": {5: 0.0, 6: 0.0, 7: 2.0}, "include": [8], "exclude": [9], "intercept_penalty": 0.0}
+    assert_equal_to_repeating(
+        lambda: DSOSelector(p=1.0, C=C, ranking=ranking, tol=1e-7, max_iter=1000, **known), weighted, repeated
+    )
+
+
 @pytest.mark.parametrize("size", [3, 40])  # of the groups: fewer and more features than there are samples
 @pytest.mark.parametrize("p", [0.85, 1.0])
 def test_groups_of_features(p, size):

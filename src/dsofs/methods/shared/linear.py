@@ -36,9 +36,7 @@ def standard_design(
         raise
     if not standardize:
         check_squares(estimator, stats.mean, stats.scale)
-    design = as_design(
-        X, stats, standardize=standardize, bias=float(bias), budget=budget, sample_weight=sample_weight
-    )
+    design = as_design(X, stats, standardize=standardize, bias=float(bias), budget=budget, sample_weight=sample_weight)
     check_varies(estimator, design.kept, X.shape[1])
     return design, stats
 
