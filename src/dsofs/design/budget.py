@@ -25,6 +25,8 @@ class Budget:
     chunk: int = 2 * MEBIBYTE
     # With fewer columns in a piece, adding up an m x m matrix costs as much as multiplying.
     fewest: int = 512
+    # Columns of X as it is that are multiplied at a time: nothing has to stay in a cache, and calls take time.
+    views: int = 8192
 
     @classmethod
     def within(cls, memory_limit: int | None) -> Budget:

@@ -177,13 +177,17 @@ class ArrayDesign(StandardDesign):
         self._for_all_columns(fill, B.shape[1])
 
     def _for_all_columns(self, fill: Callable[[slice], None], n_products: int) -> None:
-        for columns in self._column_parts():
+        for columns in self._column_parts(copied=True):
             fill(columns)
 
-    def _column_parts(self) -> list[slice]:
-        """A few columns at a time; all at once where samples are many and taken in pieces."""
+    def _column_parts(self, copied: bool) -> list[slice]:
+        """A few columns at a time if they are copied, so that they stay in the cache, and more if they are views.
+
+        All at once where samples are many and taken in pieces.
+        """
         n = len(self.kept)
-        return list(cuts(n, self.budget.columns(self.n_samples) if n >= self.n_samples else n))
+        few = max(self.budget.columns(self.n_samples), 0 if copied else self.budget.views)
+        return list(cuts(n, few if n >= self.n_samples else n))
 
     def _products(self, B: Floats, columns: slice) -> Floats:
         """Z'B of these columns: with X as it is, and corrected for the means afterwards, where that loses no digits."""

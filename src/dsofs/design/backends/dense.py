@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dsofs.design.backends.array_api import ArrayDesign
+from dsofs.design.backends.array_api import ArrayDesign, is_run
 from dsofs.design.threads import THREADED, in_parallel
 from dsofs.design.types import AnyArray, Floats
 
@@ -63,11 +63,12 @@ class DenseDesign(ArrayDesign):
             G = single @ self._piece(slice(None), columns) - np.outer(total, self.mean[columns])
             norms[columns] = np.sqrt(np.einsum("ji,ji->i", G, G)) / self.scale[columns]
 
-        in_parallel(fill, self._column_parts())
+        in_parallel(fill, self._column_parts(copied=not is_run(self.kept)))
         return norms
 
     def _for_all_columns(self, fill: Callable[[slice], None], n_products: int) -> None:
         if len(self.kept) * self.n_samples * n_products > THREADED:
-            in_parallel(fill, self._column_parts())
+            views = self._folds and self.X.dtype == np.float64 and is_run(self.kept)
+            in_parallel(fill, self._column_parts(copied=not views))
         else:
             super()._for_all_columns(fill, n_products)
