@@ -22,6 +22,7 @@ from dsofs import (
     ReliefFSelector,
     RFSSelector,
 )
+from dsofs.ranking import RANKINGS
 from tests.methods.test_refused_first import Unreadable
 from tests.problems import random_data
 
@@ -61,12 +62,8 @@ def assert_equal_to_repeating(make, weighted, repeated, *, rtol=1e-6, convert=np
 def test_dso(shape, p, C):
     weighted, repeated = weighted_data(shape, separable=C is None)
     tol = 1e-7 if p < 1 else 1e-9
-    # Above p = 1 the objective is flat around its optimum; and all features are left, more than explain the classes,
-    # so that forward selection ends with rounding.
-    rtol, ranking = (1e-3, "survival") if p > 1 else (1e-6, "forward")
-    assert_equal_to_repeating(
-        lambda: DSOSelector(p=p, C=C, ranking=ranking, tol=tol, max_iter=1000), weighted, repeated, rtol=rtol
-    )
+    rtol = 1e-3 if p > 1 else 1e-6  # there the objective is flat around its optimum
+    assert_equal_to_repeating(lambda: DSOSelector(p=p, C=C, tol=tol, max_iter=1000), weighted, repeated, rtol=rtol)
 
 
 @pytest.mark.filterwarnings("ignore:loss='hinge'.*is deprecated:FutureWarning")
@@ -80,8 +77,7 @@ def test_dso(shape, p, C):
         {"class_weight": {0: 1.0, 1: 5.0}},
         {"standardize": False},
         {"fit_intercept": False},
-        {"ranking": "survival"},
-        {"ranking": "norm"},
+        *({"ranking": ranking} for ranking in RANKINGS),
     ],
     ids=str,
 )
@@ -90,7 +86,7 @@ def test_options_of_dso(options):
     assert_equal_to_repeating(lambda: DSOSelector(p=1.0, tol=1e-9, max_iter=1000, **options), weighted, repeated)
 
 
-@pytest.mark.parametrize("ranking", ["forward", "survival"])
+@pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("C", ["auto", None])
 @pytest.mark.parametrize("shape", ["wide", "tall"])
 def test_what_is_known_of_the_features(shape, C, ranking):
@@ -108,7 +104,7 @@ def test_groups_of_features(p, size):
     weighted, repeated = weighted_data("wide", 1)
     groups = np.arange(80) // size
     assert_equal_to_repeating(
-        lambda: DSOSelector(2, p=p, feature_groups=groups, ranking="survival", tol=1e-8, max_iter=1000),
+        lambda: DSOSelector(2, p=p, feature_groups=groups, tol=1e-8, max_iter=1000),
         weighted,
         repeated,
     )
