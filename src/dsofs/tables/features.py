@@ -67,7 +67,7 @@ def find_blocks(
             values, [TableFeature(names[i], names[i], int(i), fill=f) for i, f in zip(numeric, fills, strict=True)]
         )
     ]
-    categories = [_one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
+    categories = [one_hot(names[index], index, *impute_text(values, impute)) for index, values in text.items()]
     if categories:
         notes.append(_encoded(categories))
     return [*blocks, *categories], notes
@@ -104,11 +104,11 @@ def _numeric_features(
 
 def _is_category(values: np.ndarray, name: str, notes: list[Note], kept: bool) -> bool:
     """Whether a column of text holds categories; refuses numbers with commas, and numbers mixed with text."""
-    _refuse_commas(values, name)
+    refuse_commas(values, name)
     if not kept and (note := no_feature(name, values)) is not None:
         notes.append(note)
         return False
-    _refuse_mixed(values, name)
+    refuse_mixed(values, name)
     return True
 
 
@@ -121,7 +121,7 @@ def _encoded(blocks: list[FeatureBlock]) -> Note:
     return Note("categories", f"{text}; those of one column are one group")
 
 
-def _refuse_commas(values: np.ndarray, name: str) -> None:
+def refuse_commas(values: np.ndarray, name: str) -> None:
     comma = next((str(value) for value in np.unique(values) if NUMBER_WITH_COMMA.fullmatch(value)), None)
     if comma is not None:
         raise ValueError(
@@ -130,7 +130,7 @@ def _refuse_commas(values: np.ndarray, name: str) -> None:
         )
 
 
-def _refuse_mixed(values: np.ndarray, name: str) -> None:
+def refuse_mixed(values: np.ndarray, name: str) -> None:
     if not numbers_among(values):
         return
     words = [str(value) for value in np.unique(values[values != ""]) if number(value.encode()) is None]
@@ -142,7 +142,7 @@ def _refuse_mixed(values: np.ndarray, name: str) -> None:
         )
 
 
-def _one_hot(name: str, index: int, values: np.ndarray, fill: str | None) -> FeatureBlock:
+def one_hot(name: str, index: int, values: np.ndarray, fill: str | None) -> FeatureBlock:
     categories = [category for category in np.unique(values) if category]
     features = [TableFeature(f"{name}={category}", name, index, str(category), fill) for category in categories]
     return FeatureBlock((values[:, None] == np.array(categories, dtype=str)).astype(np.float64), features)

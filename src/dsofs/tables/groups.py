@@ -37,7 +37,7 @@ def refuse_groups_of_classes(groups: np.ndarray | None, y: np.ndarray, column: s
 
 def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str] | None) -> np.ndarray | None:
     """The group of each feature: as the file says, else its block of categories, else its own."""
-    given = {} if path is None else read_groups(Path(path))
+    given = {} if path is None else read_pairs(Path(path), "group")
     known = {feature.name for feature in features} | {feature.column for feature in features}
     strangers = [name for name in given if name not in known]
     if strangers:
@@ -54,17 +54,18 @@ def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str
     )
 
 
-def read_groups(path: Path) -> dict[str, str]:
-    """Lines ``feature, group``; a header of these two words is passed over."""
+def read_pairs(path: Path, *words: str) -> dict[str, str]:
+    """Lines ``feature, group``, or what the second is called in ``words``; a header with one of them is passed over."""
+    second = words[0]
     with open(path, encoding="utf-8-sig", newline="") as file:  # spreadsheets begin with a mark
         try:
             text = file.read()
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path.name!r} is no text in UTF-8: give lines 'feature,group'.") from error
+            raise ValueError(f"{path.name!r} is no text in UTF-8: give lines 'feature,{second}'.") from error
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
     odd = next((row for row in rows if len(row) != 2), None)
     if odd is not None or not rows:
-        raise ValueError(f"{path.name!r} must have lines 'feature,group'. Got {odd!r} instead.")
-    cells = [(name.strip(), group.strip()) for name, group in rows]
-    return dict(cells[1:] if cells[0][1].lower() == "group" else cells)
+        raise ValueError(f"{path.name!r} must have lines 'feature,{second}'. Got {odd!r} instead.")
+    cells = [(name.strip(), value.strip()) for name, value in rows]
+    return dict(cells[1:] if cells[0][1].lower() in words else cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,16 @@ from dsofs.files import hash_of, readable
 from dsofs.tables.columns import find_column, unique_names
 from dsofs.tables.features import TableFeature, find_blocks, joined, suspicious
 from dsofs.tables.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
+from dsofs.tables.known import (
+    KnownColumns,
+    beside,
+    covariate_blocks,
+    find_roles,
+    groups_with_covariates,
+    known_columns,
+    positions,
+    read_costs,
+)
 from dsofs.tables.label import clean_label, find_label
 from dsofs.tables.readers import Note, read_frame
 
@@ -22,7 +32,7 @@ from dsofs.tables.readers import Note, read_frame
 class LabelledTable:
     """Samples x features, the class of each sample, and where it all came from."""
 
-    X: AnyArray  # float, dense or CSR
+    X: AnyArray  # float, dense or CSR: the features, and after them the covariates
     y: np.ndarray  # whole numbers or text
     features: tuple[TableFeature, ...]
     target: str
@@ -37,6 +47,7 @@ class LabelledTable:
     file: str
     format: str
     sha256: str
+    known: KnownColumns = field(default_factory=KnownColumns)
 
     @property
     def names(self) -> list[str]:
@@ -62,6 +73,11 @@ def read_labelled(
     feature_groups: str | os.PathLike[str] | None = None,
     sample_groups: str | int | None = None,
     impute: str = "none",
+    covariates: Sequence[str | int] = (),
+    include: Sequence[str | int] = (),
+    never: Sequence[str | int] = (),
+    costs: str | os.PathLike[str] | None = None,
+    weight: str | int | None = None,
 ) -> LabelledTable:
     """Read a table of samples and their classes from a file of any known format.
 
@@ -85,6 +101,15 @@ def read_labelled(
         A column that tells which samples belong together (a patient, a batch). It is no feature.
     impute : {"none", "median", "most-frequent", "knn", "keep"}, default="none"
         How missing values are filled; they are refused with "none", and left as NaN with "keep".
+    covariates : sequence of str or int, default=()
+        Columns to adjust for. They are no features, and stand after these in X: numbers as they are, text as a column
+        of zeros and ones for each category.
+    include, never : sequence of str or int, default=()
+        Columns that are always selected, whatever they look like, or never.
+    costs : path or None, default=None
+        A text file of lines ``feature, factor``: numbers above 0 that the penalties of features are multiplied by.
+    weight : str, int or None, default=None
+        A column of weights of the samples, above 0. It is no feature.
 
     Returns
     -------
@@ -102,9 +127,13 @@ def read_labelled(
     y, label_notes = clean_label(label.values, label.name)
     groups, groups_position = groups_of_samples(frame, sample_groups)
     refuse_groups_of_classes(groups, y, sample_groups)
-    kept = {find_column(frame, column, "keep") for column in keep}
     left_out = {find_column(frame, column, "drop") for column in drop}
+    weights = [] if weight is None else [weight]
+    wanted = {"covariates": covariates, "include": include, "never": never, "weight": weights}
+    roles = find_roles(frame, label, left_out, wanted)
+    kept = {find_column(frame, column, "keep") for column in keep} | positions(roles["include"])
     aside = left_out | {index for index in (label.position, groups_position) if index is not None}
+    aside |= positions([*roles["covariates"], *roles["weight"]])
     ids, id_notes = label.ids, []
     if ids is not None and ids.column is not None and ids.column not in aside | kept:
         aside.add(ids.column)
@@ -113,15 +142,17 @@ def read_labelled(
     X, features = joined(blocks)
     if not features:
         raise ValueError(f"No column of {path.name!r} is left to select from.")
+    beside_features, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
+    known = known_columns(frame, roles, features, beside_features, read_costs(costs, features))
     return LabelledTable(
-        X=X,
+        X=beside(X, beside_features),
         y=y,
         features=tuple(features),
         target=label.name,
         target_position=label.position,
         n_columns=frame.n_columns,
         named=frame.names is not None,
-        feature_groups=groups_of_features(features, feature_groups),
+        feature_groups=groups_with_covariates(groups_of_features(features, feature_groups), beside_features),
         sample_groups=groups,
         sample_names=None if ids is None else tuple(map(str, ids.values)),
         sample_column=None if ids is None else ids.name,
@@ -132,9 +163,11 @@ def read_labelled(
             *label_notes,
             *id_notes,
             *block_notes,
+            *covariate_notes,
             *suspicious(X, y, features, label.name),
         ),
         file=file,
         format=frame.format,
         sha256=hash_of(path),
+        known=known,
     )

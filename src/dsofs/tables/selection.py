@@ -102,7 +102,7 @@ class Selection:
                 "format": table.format,
                 "sha256": table.sha256,
                 "n_samples": int(table.X.shape[0]),
-                "n_features": int(table.X.shape[1]),
+                "n_features": len(table.features),
                 "sample_column": table.sample_column,
             },
         )

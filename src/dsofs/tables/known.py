@@ -1,0 +1,180 @@
+"""What the user knows of the columns: covariates, features always or never selected, costs, weights of samples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dsofs.design.types import AnyArray, Floats
+from dsofs.tables.columns import find_column, listed, refuse_missing, stand, unique_names, values_of
+from dsofs.tables.features import FeatureBlock, TableFeature, one_hot, refuse_commas, refuse_mixed
+from dsofs.tables.groups import read_pairs
+from dsofs.tables.identifiers import FEW
+from dsofs.tables.imputing import impute_numbers, impute_text
+from dsofs.tables.label import FoundLabel
+from dsofs.tables.readers import Frame, Note
+from dsofs.tables.readers.numbers import number
+
+Column = int | str  # a position among the columns of the file, or the name of an array that the file has beside them
+Roles = dict[str, list[Column]]
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """Columns of X that the user knows something of, and the weights of the samples."""
+
+    covariates: dict[str, list[int]] = field(default_factory=dict)  # which come after the features
+    covariate_names: list[str] = field(default_factory=list)  # of these columns
+    include: list[int] = field(default_factory=list)
+    never: list[int] = field(default_factory=list)
+    costs: dict[int, float] = field(default_factory=dict)
+    sample_weight: Floats | None = None
+    record: dict[str, Any] = field(default_factory=dict)  # the same by the names in the file
+
+
+def find_roles(frame: Frame, label: FoundLabel, drop: set[int], wanted: Mapping[str, Sequence[str | int]]) -> Roles:
+    """The columns that each option means; none of them may be the label, left out, or meant by another option."""
+    taken: dict[Column, str] = dict.fromkeys(drop, "'drop'")
+    taken[label.name if label.position is None else label.position] = "the label"
+    roles: Roles = {}
+    for option, columns in wanted.items():
+        roles[option] = list(dict.fromkeys(_column(frame, column, option) for column in columns))
+        for column in roles[option]:
+            if column in taken:
+                raise ValueError(f"Column {_name(frame, column)!r} is both {taken[column]} and {option!r}: choose one.")
+            taken[column] = repr(option)
+    return roles
+
+
+def positions(columns: Iterable[Column]) -> set[int]:
+    """Of those that are columns of the file."""
+    return {column for column in columns if isinstance(column, int)}
+
+
+def _column(frame: Frame, wanted: str | int, option: str) -> Column:
+    return str(wanted) if wanted in frame.labels else find_column(frame, wanted, option)
+
+
+def _name(frame: Frame, column: Column) -> str:
+    return column if isinstance(column, str) else unique_names(frame)[0][column]
+
+
+def _values(frame: Frame, column: Column) -> np.ndarray:
+    return frame.labels[column] if isinstance(column, str) else values_of(frame, column)
+
+
+def known_columns(
+    frame: Frame, roles: Roles, features: list[TableFeature], blocks: list[FeatureBlock], costs: Mapping[str, float]
+) -> KnownColumns:
+    """Where they are in X, whose features are followed by the ``blocks`` of the covariates."""
+    covariates, place = {}, len(features)
+    for block in blocks:
+        covariates[block.features[0].column] = list(range(place, place + len(block.features)))
+        place += len(block.features)
+    places: dict[Column, list[int]] = {}
+    for index, feature in enumerate(features):
+        places.setdefault(feature.position, []).append(index)
+    strangers = [_name(frame, column) for column in roles["include"] if column not in places]
+    if strangers:
+        raise ValueError(f"'include' names {listed(strangers)}, which {stand(strangers)} no feature.")
+    include, never = ([i for c in roles[option] for i in places.get(c, [])] for option in ("include", "never"))
+    record: dict[str, Any] = {
+        option: [_name(frame, column) for column in columns] for option, columns in roles.items() if columns
+    }
+    record |= {"weight": record["weight"][0]} if roles["weight"] else {}
+    return KnownColumns(
+        covariates,
+        [feature.name for block in blocks for feature in block.features],
+        include,
+        never,
+        {index: costs[key] for index, f in enumerate(features) for key in (f.column, f.name) if key in costs},
+        weights_of(frame, roles["weight"]),
+        record | ({"costs": dict(costs)} if costs else {}),
+    )
+
+
+def covariate_blocks(frame: Frame, columns: list[Column], impute: str) -> tuple[list[FeatureBlock], list[Note]]:
+    """A block for each covariate: numbers as they are, text as categories."""
+    blocks = [_block(_name(frame, column), _values(frame, column), impute) for column in columns]
+    return blocks, [note for block in blocks for note in _coded(block)]
+
+
+def _block(name: str, values: np.ndarray, impute: str) -> FeatureBlock:
+    if impute == "none":
+        refuse_missing(values, f"The covariate {name!r}")
+    if values.dtype.kind in "OU":
+        refuse_commas(values, name)
+        refuse_mixed(values, name)
+        return one_hot(name, -1, *impute_text(values.astype(str), impute))
+    filled, _ = impute_numbers(values.astype(np.float64)[:, None], impute) if impute != "none" else (values, None)
+    return FeatureBlock(np.reshape(filled, (-1, 1)).astype(np.float64), [TableFeature(name, name, -1)])
+
+
+def _coded(block: FeatureBlock) -> list[Note]:
+    """Of a few whole numbers: they may be codes of categories, and are taken for amounts."""
+    feature, levels = block.features[0], np.unique(block.values)
+    if feature.category is not None or not 2 < len(levels) <= FEW or (levels != np.rint(levels)).any():
+        return []
+    text = f"the covariate {feature.name!r} holds {len(levels)} whole numbers and is adjusted for as a number"
+    return [Note("covariates", f"{text}: if they are categories, write them as text (b1 for 1)")]
+
+
+def beside(X: AnyArray, blocks: list[FeatureBlock]) -> AnyArray:
+    """X, and the covariates after its columns."""
+    if not blocks:
+        return X
+    parts = [X, *(block.values for block in blocks)]
+    return sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
+
+
+def groups_with_covariates(groups: np.ndarray | None, blocks: list[FeatureBlock]) -> np.ndarray | None:
+    """The indicators of a covariate are one group, where features have groups."""
+    if groups is None:
+        return None
+    return np.array([*groups, *(f"covariate {f.column}" for block in blocks for f in block.features)])
+
+
+def weights_of(frame: Frame, columns: list[Column]) -> Floats | None:
+    """The weights of the samples: numbers above 0."""
+    if not columns:
+        return None
+    name, values = _name(frame, columns[0]), _values(frame, columns[0])
+    refuse_missing(values, f"The weight {name!r}")
+    if values.dtype.kind in "OU":
+        raise ValueError(f"The 'weight' {name!r} must hold numbers, and holds text ({str(values[0])!r}).")
+    weights = values.astype(np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(wrong):
+        raise ValueError(
+            f"The 'weight' {name!r} must hold numbers above 0. Got {weights[wrong[0]]:g} in sample {wrong[0] + 1}: "
+            "leave out samples that are not to count."
+        )
+    return weights
+
+
+def read_costs(path: str | os.PathLike[str] | None, features: list[TableFeature]) -> dict[str, float]:
+    """The factors of a file of lines ``feature, factor``: numbers above 0 of features, or of columns of categories."""
+    if path is None:
+        return {}
+    factors = read_pairs(Path(path), "factor", "cost")
+    known = {feature.name for feature in features} | {feature.column for feature in features}
+    strangers = [name for name in factors if name not in known]
+    if strangers:
+        raise ValueError(f"The file of 'costs' names {listed(strangers)}, which {stand(strangers)} no feature.")
+    return {name: _factor(name, text) for name, text in factors.items()}
+
+
+def _factor(name: str, text: str) -> float:
+    value = number(text.encode())
+    if value is None or not 0 < value < np.inf:
+        raise ValueError(
+            f"The file of 'costs' must give a number above 0 for each feature. Got {text!r} for {name!r}: to adjust "
+            "for a column, see --covariates; to leave a feature out, --never."
+        )
+    return value
