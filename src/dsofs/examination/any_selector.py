@@ -24,6 +24,11 @@ class Choice:
     n_chosen: int
     n_ordered: int  # of the first; 0 if the selector says which features it keeps, but not which are better
     scores: Floats  # higher is better; NaN where the selector gives none
+    n_selectable: int  # of the first; covariates and excluded features come after them
+
+    @property
+    def selectable(self) -> Ints:
+        return np.sort(self.order[: self.n_selectable])
 
 
 def check_selector(selector: Any) -> None:
@@ -45,7 +50,7 @@ def choice_of(fitted: Any, n_features: int) -> Choice:
     if not isinstance(fitted, Pipeline):
         return _of_selector(fitted, n_features)
     every = np.arange(n_features)
-    choice = Choice(every, n_features, 0, np.full(n_features, np.nan))
+    choice = Choice(every, n_features, 0, np.full(n_features, np.nan), n_features)
     for _, step in fitted.steps:
         choice = _after(choice, step)
     return choice
@@ -69,6 +74,7 @@ def _after(choice: Choice, step: Any) -> Choice:
         n_chosen=within.n_chosen,
         n_ordered=choice.n_ordered if goes_on else within.n_ordered,
         scores=scores,
+        n_selectable=len(choice.order),
     )
 
 
@@ -93,7 +99,17 @@ def _of_selector(fitted: Any, n_features: int) -> Choice:
     known = rank is not None or np.isfinite(scores).any()
     best_first = -np.nan_to_num(scores, nan=-np.inf)
     order = np.lexsort((best_first, np.zeros(n_features) if rank is None else rank, ~support))
-    return Choice(order, int(support.sum()), n_features if known else 0, scores)
+    n_selectable = _n_selectable(fitted, order)
+    return Choice(order, int(support.sum()), n_selectable if known else 0, scores, n_selectable)
+
+
+def _n_selectable(fitted: Any, order: Ints) -> int:
+    """Features up to the last with an ordinary penalty: not 0, as of covariates, nor infinite, as of excluded ones."""
+    factor = getattr(fitted, "penalty_factor_", None)
+    if factor is None:
+        return len(order)
+    penalised = (factor > 0) & np.isfinite(factor)
+    return int(np.flatnonzero(penalised[order])[-1]) + 1
 
 
 def _scores(fitted: Any, support: np.ndarray) -> Floats:

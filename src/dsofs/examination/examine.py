@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from dsofs.design.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.examination import measures, views
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
+from dsofs.examination.covariates import beside_covariates, check_covariates, refuse_chosen
 from dsofs.examination.doubtful import suspects
 from dsofs.examination.findings import ClassCount, Feature, Findings
 from dsofs.examination.record import Source, convergence, finite, origin
@@ -50,6 +51,8 @@ def examine(
     sample_names: Sequence[str] | None = None,
     groups: AnyArray | None = None,
     sample_groups: AnyArray | None = None,
+    covariates: Mapping[str, Sequence[int]] | None = None,
+    sample_weight: AnyArray | None = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     ks: Sequence[int] | None = None,
@@ -81,6 +84,11 @@ def examine(
         Samples that belong together (of one patient) are never split between selecting and predicting.
     sample_groups : array-like of shape (n_samples,), default=None
         Another name of ``groups``.
+    covariates : dict of str to sequence of int, default=None
+        Columns of X, by the name of the covariate, that the selector adjusts for and never selects, as DSOSelector does
+        with a ``penalty_factor`` of 0. What they predict alone, and what the chosen features add to them, is measured.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights that every fit of the selector is given. Accuracies count every sample once.
     image_shape : (rows, columns), default=None
         If each sample is an image, its shape; ``image_order`` is "C" if X holds it row by row, "F" column by column.
     ks : sequence of int, default=None
@@ -111,9 +119,12 @@ def examine(
     n_samples, n_features = X.shape
     names = _names(feature_names, getattr(checked, "feature_names_in_", None), n_features, "feature")
     samples = _names(sample_names, None, n_samples, "sample")
-    data = Samples(X, codes, _groups(sample_groups if groups is None else groups, n_samples), classes)
+    in_groups = _groups(sample_groups if groups is None else groups, n_samples)
+    data = Samples(X, codes, in_groups, classes, _weights(sample_weight, n_samples))
+    given = check_covariates(covariates, n_features)
+    features = np.setdiff1d(np.arange(n_features), np.concatenate([[], *given.values()]))
     _check_counts(n_resamples, n_permutations)
-    _check_image(image_shape, image_order, n_features)
+    _check_image(image_shape, image_order, len(features))
 
     plain = _for_arrays(selector, checked, n_features)
     fitted, warned = _fit(selector, plain, data)
@@ -121,11 +132,12 @@ def examine(
     chosen, k = choice.order[: choice.n_chosen], choice.n_chosen
     if not k:
         raise ValueError("The 'selector' of examine chose no feature: there is nothing to examine.")
+    refuse_chosen(given, choice)
     grid = _grid(k, choice.n_ordered, ks)
     watch.lap("selecting")
     splits = random_splits(data, n_resamples, random_state)
     worker = _serial(plain)
-    runs = resample(data, worker, splits, grid, k, n_jobs=n_jobs, progress=progress)
+    runs = resample(data, worker, splits, grid, k, selectable=choice.selectable, n_jobs=n_jobs, progress=progress)
     watch.lap("resampling")
     at_k = grid.index(k)
     few = runs[: _permutation_splits(data, splits[0])]
@@ -139,19 +151,22 @@ def examine(
     frequency = measures.frequencies(runs, k, n_features)[chosen]
     return Findings(
         n_samples=n_samples,
-        n_features=n_features,
+        n_features=choice.n_selectable,
         classes=[ClassCount(str(c), int(n)) for c, n in zip(classes, np.bincount(codes), strict=True)],
         chosen=_features(fitted, choice, columns, data, names, frequency),
         accuracy=measures.accuracy_curve(runs, data, grid, k),
         balanced=measures.balanced_accuracy(runs, data, at_k),
-        stability=measures.stability_curve(runs, grid, k, n_features),
+        stability=measures.stability_curve(runs, grid, k, choice.selectable),
         permutation=measures.permutation_test(few, data, at_k, shuffled) if shuffled else None,
         confusion=measures.confusion(runs, data, at_k).tolist(),
         view=views.sample_view(data, runs[0], k),
         heat_map=views.heat_map(columns, data),
         suspects=suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
-        convergence=convergence(fitted),
-        image=None if image_shape is None else views.mean_image(X, image_shape, image_order, chosen),
+        convergence=convergence(fitted, choice.selectable),
+        image=None
+        if image_shape is None
+        else views.mean_image(X[:, features], image_shape, image_order, np.searchsorted(features, chosen)),
+        covariates=beside_covariates(runs, data, given, k, n_jobs),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
         origin=origin(source, selector, data, splits, random_state, watch),
     )
@@ -212,6 +227,15 @@ def _groups(groups: AnyArray | None, n_samples: int) -> Ints | None:
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 
+def _weights(given: AnyArray | None, n_samples: int) -> Floats | None:
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (n_samples,) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(f"The 'sample_weight' of examine must hold one number above 0 per sample ({n_samples}).")
+    return weights
+
+
 def _check_counts(n_resamples: int, n_permutations: int | None) -> None:
     if n_resamples < 2:
         raise ValueError(f"The 'n_resamples' of examine must be at least 2. Got {n_resamples!r} instead.")
@@ -246,7 +270,7 @@ def _fit(selector: Any, plain: Any, data: Samples) -> tuple[Any, list[str]]:
     except NotFittedError:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fitted = clone(plain).fit(data.X, data.labels)
+            fitted = data.fit(clone(plain))
         return fitted, [str(warning.message) for warning in caught]
     return selector, []
 

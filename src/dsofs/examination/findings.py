@@ -72,6 +72,38 @@ class BalancedAccuracy:
     n_tested: int
     untested: list[str]  # classes that were never held out
 
+    @property
+    def skill(self) -> float:
+        """The part of the way from chance to perfect prediction."""
+        return (self.mean - self.chance) / (1 - self.chance)
+
+
+@dataclass(frozen=True)
+class HeldOutAccuracy:
+    """Mean and standard deviation over the resamples."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class LevelsToldApart:
+    """How well the chosen features predict the levels of a covariate (a batch, a sex)."""
+
+    name: str
+    n_levels: int
+    balanced: BalancedAccuracy
+
+
+@dataclass(frozen=True)
+class CovariateFindings:
+    """What covariates predict alone, and with the chosen features."""
+
+    names: list[str]
+    alone: HeldOutAccuracy
+    together: HeldOutAccuracy
+    levels: list[LevelsToldApart]  # of the covariates that are categories
+
 
 @dataclass(frozen=True)
 class StabilityCurve:
@@ -203,6 +235,7 @@ class Findings:
     image: Image | None
     warnings: list[str]
     origin: Origin
+    covariates: CovariateFindings | None = None  # None if there are none
     schema: int = SCHEMA
 
     def to_json(self) -> str:
@@ -214,7 +247,7 @@ class Findings:
         values = json.loads(text)
         if not isinstance(values, dict) or values.get("schema") != SCHEMA:
             raise ValueError(f"This is not a file of findings of schema {SCHEMA}.")
-        return read_record(cls, values)
+        return read_record(cls, values, defaults=True)
 
     def _repr_html_(self) -> str:
         from dsofs.report import summary  # only notebooks ask, and drawing is the report's

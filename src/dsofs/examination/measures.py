@@ -45,8 +45,10 @@ def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:
     return np.bincount(np.concatenate([run.best(k, k) for run in runs]), minlength=n_features) / len(runs)
 
 
-def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, n_features: int) -> StabilityCurve:
-    found = [stability([run.best(number, k) for run in runs], n_features) for number in ks]
+def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, selectable: Ints) -> StabilityCurve:
+    """Of the choice among the ``selectable`` features."""
+    places = [[np.searchsorted(selectable, run.best(number, k)) for run in runs] for number in ks]
+    found = [stability(sets, len(selectable)) for sets in places]
     index, low, high = ([_known(getattr(each, part)) for each in found] for part in ("index", "low", "high"))
     return StabilityCurve(ks, index, low, high, k)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dsofs.design.types import Ints
 from dsofs.environment import environment
 from dsofs.examination.findings import Convergence, Origin
 from dsofs.examination.views import rounded
@@ -34,8 +35,8 @@ class Source:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def convergence(fitted: Any) -> Convergence | None:
-    """Of methods that keep a history."""
+def convergence(fitted: Any, selectable: Ints) -> Convergence | None:
+    """Of methods that keep a history; ``selectable`` are the features, less covariates."""
     history = getattr(fitted, "history_", None)
     if history is None:
         return None
@@ -45,7 +46,7 @@ def convergence(fitted: Any) -> Convergence | None:
         status=fitted.status_,
         certificate="duality gap" if certified else "stationarity",
         value=finite(value),
-        n_rows=int(np.count_nonzero(np.any(fitted.coef_ != 0, axis=0))),
+        n_rows=int(np.count_nonzero(np.any(fitted.coef_[:, selectable] != 0, axis=0))),
         objective=rounded(history["objective"]),
         gap=[finite(gap) for gap in history["gap"]],
         active=[int(rows) for rows in history["active"]],

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from dsofs.design.types import Floats, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.examination.any_selector import choice_of
 from dsofs.examination.relabelling import shuffle_labels
 from dsofs.statistics.judge import LinearModel, dense
@@ -69,24 +69,29 @@ def resample(
     ks: Sequence[int],
     k: int,
     *,
+    selectable: Ints,
     n_jobs: int | None,
     progress: Progress | None,
 ) -> list[Resample]:
-    affordable = len(splits[0][0]) * data.X.shape[1] <= ALL_FEATURES_ENTRIES
-    jobs = (delayed(run_split)(data, selector, split, ks, k, also_all=affordable) for split in splits)
+    affordable = len(splits[0][0]) * len(selectable) <= ALL_FEATURES_ENTRIES
+    also = selectable if affordable else None
+    jobs = (delayed(run_split)(data, selector, split, ks, k, also=also) for split in splits)
     return list(_follow(jobs, len(splits), "resamples", n_jobs, progress))
 
 
 def run_split(
-    data: Samples, selector: Any, rows: Rows, ks: Sequence[int], k: int, *, also_all: bool = False
+    data: Samples, selector: Any, rows: Rows, ks: Sequence[int], k: int, *, also: Ints | None = None
 ) -> Resample:
-    """Select on the training part, then fit and predict with each number of features; k is the selector's own."""
+    """Select on the training part, then fit and predict with each number of features; k is the selector's own.
+
+    And with the features in ``also``: all that can be selected.
+    """
     clock = time.process_time()
     split = data.split(*rows)
     training, test = split.training, split.test
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples gives the same ones, once
-        fitted = with_own_folds(selector, training).fit(training.X, training.labels)
+        fitted = training.fit(with_own_folds(selector, training))
         choice = choice_of(fitted, data.X.shape[1])
         predicted, margins = [], []
         for number in ks:
@@ -95,14 +100,20 @@ def run_split(
             predicted.append(model.predict(held_out))
             margins.append(model.margins(held_out, test.y))
         by_all = None
-        if also_all:
-            whole = LinearModel(training.X, training.y)
-            by_all = Judgement(whole.predict(test.X), whole.margins(test.X, test.y))
+        if also is not None:
+            every, held_out = _columns(training.X, also), _columns(test.X, also)
+            whole = LinearModel(every, training.y)
+            by_all = Judgement(whole.predict(held_out), whole.margins(held_out, test.y))
     order = choice.order[: max(*ks, choice.n_chosen)]
     seconds = time.process_time() - clock
     return Resample(
         *rows, order, choice.n_chosen, np.array(predicted), np.mean(margins, axis=0), by_all, seconds
     )  # fmt: skip
+
+
+def _columns(X: AnyArray, columns: Ints) -> AnyArray:
+    """X itself if these are all of its columns."""
+    return X if len(columns) == X.shape[1] else X[:, columns]
 
 
 def given_folds(selector: Any) -> dict[str, int]:

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from dsofs.design.types import AnyArray, Ints
+from dsofs.design.types import AnyArray, Floats, Ints
 
 
 @dataclass(frozen=True)
 class Samples:
     """X, y and, where several samples belong together (one patient, one speaker), the group of each.
 
-    Where y holds codes, 0, 1, ..., of classes that are called otherwise, ``names`` are the names of the classes.
+    Where y holds codes, 0, 1, ..., of classes that are called otherwise, ``names`` are the names of the classes;
+    ``weight`` is that of each sample in a fit, where they differ.
     """
 
     X: AnyArray
     y: Ints
     groups: Ints | None = None
     names: np.ndarray | None = None
+    weight: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -37,7 +39,13 @@ class Samples:
 
     def take(self, indices: Ints) -> Samples:
         groups = None if self.groups is None else self.groups[indices]
-        return replace(self, X=self.X[indices], y=self.y[indices], groups=groups)
+        weight = None if self.weight is None else self.weight[indices]
+        return replace(self, X=self.X[indices], y=self.y[indices], groups=groups, weight=weight)
+
+    def fit(self, selector: Any) -> Any:
+        """The selector, fitted to these samples; weights are given to it only where there are some."""
+        weights = {} if self.weight is None else {"sample_weight": self.weight}
+        return selector.fit(self.X, self.labels, **weights)
 
     def without_features(self) -> Samples:
         """What splits depend on: taking some of these samples copies nothing large."""
