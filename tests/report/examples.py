@@ -55,6 +55,20 @@ def hostile():
     )
 
 
+@cache
+def adjusted():
+    """A batch with a hostile name that says much about the class; a feature follows it, others the class."""
+    rng = np.random.default_rng(0)
+    batch = rng.integers(2, size=80)
+    y = np.where(rng.random(80) < 0.2, 1 - batch, batch)
+    X = rng.normal(size=(80, 14))
+    X[:, 0] += 4 * batch
+    X[:, 1] += 2 * y
+    X[:, 12], X[:, 13] = batch == 0, batch == 1
+    selector = DSOSelector(3, penalty_factor={12: 0.0, 13: 0.0})
+    return examine(X, y, selector, covariates={HOSTILE[0]: [12, 13]}, n_resamples=4, n_permutations=3)
+
+
 QUICK = CLEAN.untuned("quick")
 
 

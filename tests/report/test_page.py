@@ -16,7 +16,7 @@ from dsofs.report.feature_table import FEATURES_SHOWN
 from dsofs.report.html import VOID, label, tag
 from dsofs.report.parts import PAPER, SOFTWARE
 from dsofs.report.sections import SECTIONS
-from tests.report.examples import HOSTILE, LONG, hostile, ordinary
+from tests.report.examples import HOSTILE, LONG, adjusted, hostile, ordinary
 
 SVG_ALONE = {"circle", "line", "rect", "path", "polyline", "polygon", "image"}
 
@@ -43,7 +43,7 @@ class Reader(HTMLParser):
         self.words.append(data)
 
 
-@pytest.mark.parametrize("findings", [ordinary, hostile])
+@pytest.mark.parametrize("findings", [ordinary, hostile, adjusted])
 def test_the_page_is_well_formed_and_holds_nothing_that_acts(findings):
     reader = Reader(render(findings()))
     assert reader.open == []
@@ -74,7 +74,8 @@ def test_the_policy_allows_the_style_sheet_and_nothing_else():
 def test_the_answer_comes_first_and_every_section_follows():
     words = " ".join(Reader(render(ordinary())).words)
     assert words.index("6 of 64 features tell 3 classes apart") < words.index("The chosen features")
-    assert len(re.findall("<section", render(ordinary()))) == len(SECTIONS)
+    assert len(re.findall("<section", render(ordinary()))) == len(SECTIONS) - 1  # it has no covariates
+    assert len(re.findall("<section", render(adjusted()))) == len(SECTIONS) - 1  # and this is no image
     assert all(feature.name in words for feature in ordinary().chosen)
 
 
@@ -149,3 +150,16 @@ def test_the_citation_is_that_of_the_project():
     assert all(name in PAPER for name in re.findall(r"family-names: (\w+)", text))
     assert re.search(r'^title: "(.*)"', text, re.MULTILINE)[1] in SOFTWARE
     assert re.search(r"^version: (.*)", text, re.MULTILINE)[1] in SOFTWARE
+
+
+def test_the_section_on_covariates_has_their_figures():
+    page, found = render(adjusted()), adjusted().covariates
+    section = page[page.index('<section id="covariates"') :].partition("</section>")[0] + "</section>"
+    words = " ".join(Reader(section).words)
+    assert f"{found.alone.mean:.1%} ±" in words
+    assert f"{found.together.mean:.1%} ±" in words
+    assert f"levels of {HOSTILE[0]}" in words
+    assert f"{found.levels[0].balanced.mean:.1%}" in words
+    again = Findings.from_json(adjusted().to_json())
+    assert again == adjusted()
+    assert 'id="covariates"' not in render(ordinary())

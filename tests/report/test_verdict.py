@@ -8,7 +8,8 @@ import pytest
 
 from dsofs import METHODS, DSOSelector
 from dsofs.report import examine, render
-from tests.report.examples import ordinary
+from dsofs.report.verdict import own_remarks
+from tests.report.examples import adjusted, ordinary
 
 F_TEST = METHODS["f_test"]
 
@@ -139,3 +140,26 @@ def test_the_best_number_of_features_is_no_estimate():
     assert "More features may predict better" in remarks
     assert "94%" not in remarks
     assert '"best_k"' not in found.to_json()
+
+
+def test_what_features_add_to_covariates_and_whether_they_tell_batches_apart():
+    found, of_classes = adjusted(), adjusted().balanced
+    level = found.covariates.levels[0]
+
+    def sentences(alone, together, skill):
+        balanced = replace(level.balanced, mean=0.5 + 0.5 * skill, standard_error=0.01)
+        changed = replace(
+            found.covariates, alone=replace(found.covariates.alone, mean=alone),
+            together=replace(found.covariates.together, mean=together), levels=[replace(level, balanced=balanced)],
+        )  # fmt: skip
+        return {each.sentence: each.attention for each in own_remarks(replace(found, covariates=changed))}
+
+    words = "alone (<script>alert(1)</script>) predict 70% of the held-out samples rightly, "
+    few = sentences(0.7, 0.9, 0.0)
+    assert few[f"The covariates {words}90% with the chosen features."] is False
+    assert not [sentence for sentence in few if "tell the" in sentence]
+    many = sentences(0.7, 0.7, of_classes.skill)
+    assert many[f"The covariates {words}70% with the chosen features: the features add nothing to them."] is True
+    told = next(sentence for sentence in many if sentence.startswith("The chosen features tell the 2 levels of "))
+    assert many[told] is True
+    assert "apart as well as the classes (balanced accuracy" in told

@@ -15,7 +15,7 @@ from enum import Enum
 
 from scipy.stats import norm
 
-from dsofs.examination.findings import Findings, PermutationTest
+from dsofs.examination.findings import BalancedAccuracy, Findings, PermutationTest
 
 SIGNIFICANT = 0.05
 CERTAIN = float(norm.isf(0.025))  # 1.96: of 40 selections from noise, one passes at most (benchmarks/null_data.py)
@@ -47,9 +47,14 @@ def grade(findings: Findings) -> Grade:
 def beats_chance(findings: Findings) -> bool:
     """Whether the held-out predictions are shown to be better than chance."""
     balanced, test = findings.balanced, findings.permutation
-    if balanced is None or balanced.mean - CERTAIN * balanced.standard_error <= balanced.chance:
+    if balanced is None or not exceeds_chance(balanced):
         return False
     return test is None or not can_show(test) or test.p_value <= SIGNIFICANT
+
+
+def exceeds_chance(balanced: BalancedAccuracy) -> bool:
+    """By more than its uncertainty."""
+    return balanced.mean - CERTAIN * balanced.standard_error > balanced.chance
 
 
 def can_show(test: PermutationTest) -> bool:
@@ -64,8 +69,7 @@ def too_few_labellings(test: PermutationTest | None) -> bool:
 
 def skill(findings: Findings) -> float:
     """The part of the way from chance to perfect prediction, every class counting alike."""
-    balanced = findings.balanced
-    return 0.0 if balanced is None else (balanced.mean - balanced.chance) / (1 - balanced.chance)
+    return 0.0 if findings.balanced is None else findings.balanced.skill
 
 
 def loss(findings: Findings) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dsofs.examination.findings import Findings, PermutationTest
 from dsofs.report.feature_table import features
 from dsofs.report.grade import beats_chance, grade, too_few_labellings
-from dsofs.report.html import Markup, label, tag
+from dsofs.report.html import Markup, label, shorten, tag
 from dsofs.report.parts import (
     CLASS_NAME,
     INTERVAL,
@@ -79,6 +79,33 @@ def _shuffles(test: PermutationTest) -> str:
 
 def _resamples(findings: Findings) -> str:
     return f"{findings.origin.n_resamples} resamples"
+
+
+def covariates(findings: Findings) -> Markup | None:
+    """What the covariates predict, with the chosen features and without, and what these tell apart."""
+    found, curve = findings.covariates, findings.accuracy
+    if found is None:
+        return None
+    accuracies = [
+        ("covariates alone", found.alone.mean, found.alone.deviation),
+        ("covariates and chosen features", found.together.mean, found.together.deviation),
+        ("chosen features alone", curve.at_k, curve.deviation_at_k),
+    ]
+    told = [("classes", len(findings.classes), findings.balanced)]
+    told += [(f"levels of {shorten(each.name, CLASS_NAME)}", each.n_levels, each.balanced) for each in found.levels]
+    names = ", ".join(shorten(name, CLASS_NAME) for name in found.names)
+    return section(
+        "covariates", "Beside the covariates",
+        tag("p", f"The selection was adjusted for {names}, in every resample too, and they were never selected from. A "
+            f"{findings.origin.classifier} on the samples of each resample predicts the held-out ones:"),
+        table(["predicted by", "held-out accuracy"],
+              [[name, f"{mean:.1%} ± {100 * deviation:.1f}"] for name, mean, deviation in accuracies], "plain"),
+        tag("p", "What else the chosen features tell apart. Where that is the levels of a covariate, as well as the "
+            "classes, they may say more about it than about the classes."),
+        table(["told apart by the chosen features", "how many", "balanced accuracy", "chance"],
+              [[name, str(n), f"{balanced.mean:.1%}", f"{balanced.chance:.1%}"]
+               for name, n, balanced in told if balanced is not None], "plain"),
+    )  # fmt: skip
 
 
 def pixels(findings: Findings) -> Markup | None:
@@ -230,6 +257,6 @@ def provenance(findings: Findings) -> Markup:
 
 
 SECTIONS = (
-    features, pixels, prediction, chance, stability, samples, heat_map, confusion, suspects, convergence, provenance,
-    cite,
+    features, covariates, pixels, prediction, chance, stability, samples, heat_map, confusion, suspects, convergence,
+    provenance, cite,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsofs.examination.findings import Findings
+from dsofs.examination.findings import BalancedAccuracy, Findings
 from dsofs.report.grade import (
     EXCELLENT,
     LOSS,
@@ -14,6 +14,7 @@ from dsofs.report.grade import (
     Grade,
     beats_chance,
     can_show,
+    exceeds_chance,
     grade,
     loss,
     reservations,
@@ -23,7 +24,8 @@ from dsofs.report.html import shorten
 
 FEW_SAMPLES = 5  # in a class
 UNBALANCED = 3  # largest class to smallest
-NAMED = 5  # classes that a sentence names
+AS_WELL = 0.05  # of the way from chance to perfect: levels of a covariate that are told apart so nearly as well
+NAMED = 5  # classes or covariates that a sentence names
 NAME_LENGTH = 28  # characters
 REASONS = 2  # that a headline gives
 
@@ -106,7 +108,7 @@ def remarks(findings: Findings) -> list[Remark]:
 
 def own_remarks(findings: Findings) -> list[Remark]:
     """Those that follow from what was measured."""
-    found = [_chance(findings)]
+    found = [_chance(findings), _beside_covariates(findings), *_told_apart(findings)]
     if beats_chance(findings):
         found += [_loss(findings), _number(findings), *_suspects(findings)]  # of noise, none of them says anything
     found += [
@@ -134,6 +136,40 @@ def _chance(findings: Findings) -> Remark | None:
     if rejected:
         return Remark(f"{sentence} (p = {test.p_value:.2g}), but {uncertain}: at best they predict poorly.", True)
     return Remark(f"{sentence}: this is not chance ({p_words(findings)}).")
+
+
+def _beside_covariates(findings: Findings) -> Remark | None:
+    """What the chosen features add to the covariates."""
+    found = findings.covariates
+    if found is None:
+        return None
+    alone = (
+        f"The covariates alone ({_named(found.names)}) predict {found.alone.mean:.0%} of the held-out samples rightly"
+    )
+    both = f"{found.together.mean:.0%} with the chosen features"
+    if found.together.mean <= found.alone.mean:
+        return Remark(f"{alone}, {both}: the features add nothing to them.", True)
+    return Remark(f"{alone}, {both}.")
+
+
+def _told_apart(findings: Findings) -> list[Remark]:
+    """Covariates whose levels the chosen features tell apart as well as the classes."""
+    of_classes = findings.balanced
+    if findings.covariates is None or of_classes is None:
+        return []
+    return [
+        Remark(
+            f"The chosen features tell the {each.n_levels} levels of {shorten(each.name, NAME_LENGTH)!r} apart as well "
+            f"as the classes (balanced accuracy {_over_chance(each.balanced)}; of the classes "
+            f"{_over_chance(of_classes)}): they may say more about it than about the classes.", True,
+        )
+        for each in findings.covariates.levels
+        if exceeds_chance(each.balanced) and each.balanced.skill > of_classes.skill - AS_WELL
+    ]  # fmt: skip
+
+
+def _over_chance(balanced: BalancedAccuracy) -> str:
+    return f"{balanced.mean:.0%} where chance is {balanced.chance:.0%}"
 
 
 def _loss(findings: Findings) -> Remark | None:
@@ -221,10 +257,13 @@ def _untested(findings: Findings) -> Remark | None:
     names = findings.balanced.untested
     if not names:
         return None
-    named = ", ".join(shorten(name, NAME_LENGTH) for name in names[:NAMED])
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     tested = f"{findings.balanced.n_tested} of {len(findings.classes)} classes"
-    return Remark(f"Never held out, and so not tested: {named}{more}. All figures are of the other {tested}.", True)
+    return Remark(f"Never held out, and so not tested: {_named(names)}. All figures are of the other {tested}.", True)
+
+
+def _named(names: list[str]) -> str:
+    named = ", ".join(shorten(name, NAME_LENGTH) for name in names[:NAMED])
+    return named + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _small_classes(findings: Findings) -> Remark | None:
