@@ -120,6 +120,15 @@ table = together(
                  help="How missing values are filled; 'none' refuses them."),
 )  # fmt: skip
 
+known = together(
+    columns("--covariates", "Columns to adjust for, such as age and batch, which are never selected (dso)"),
+    columns("--include", "Columns that are always selected, first, and counted in -k (dso)"),
+    columns("--never", "Columns that are never selected (dso)"),
+    click.option("--costs", type=FILE, help="Lines 'feature,factor': what the penalties of features are multiplied by "
+                 "(dso)."),
+    click.option("--weight", metavar="COLUMN", help="The column of the weights of the samples; it is no feature."),
+)  # fmt: skip
+
 
 def image_shape(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
     """Rows and columns from text such as 8x8."""

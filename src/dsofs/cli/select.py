@@ -39,6 +39,7 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 
 @click.command()
 @options.table
+@options.known
 @click.option("-k", default=20, show_default=True, type=click.IntRange(1),
               help="Number of features to select; a group counts as one, for methods that know groups.")  # fmt: skip
 @click.option(
@@ -93,12 +94,14 @@ def summary(found: TableSelection) -> dict[str, Any]:
 
 def figures(findings: Findings) -> dict[str, Any]:
     """The figures at the head of the report."""
-    curve, test = findings.accuracy, findings.permutation
+    curve, test, beside = findings.accuracy, findings.permutation, findings.covariates
     return {
         "grade": grade(findings).name.lower(),
         "accuracy": curve.at_k,
         "accuracy_deviation": curve.deviation_at_k,
         "accuracy_of_all_features": curve.all_features,
+        "accuracy_of_covariates": None if beside is None else beside.alone.mean,
+        "accuracy_with_covariates": None if beside is None else beside.together.mean,
         "balanced_accuracy": None if findings.balanced is None else findings.balanced.mean,
         "classes_not_tested": None if findings.balanced is None else findings.balanced.untested,
         "chance": curve.chance,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.utils.validation import has_fit_parameter
 
 from dsofs.examination.examine import examine
 from dsofs.examination.findings import Findings
@@ -23,6 +24,7 @@ from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, option
 from dsofs.report.page import render
 from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.known import KnownColumns
 from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
@@ -33,6 +35,8 @@ FOLDS = 5
 ALL_CORES = -1
 HARD = "hard"  # word for hard margins, the C=None of DSOSelector
 REPORT = "report.html"
+# What the user knows, and the parameter of the selector that takes it.
+TAKEN_BY = {"covariates": "penalty_factor", "include": "include", "never": "exclude", "costs": "penalty_factor"}
 RULES = {
     "k": integer(1),
     "method": METHOD,
@@ -80,6 +84,11 @@ def select_table(
     keep: Sequence[str | int] = (),
     feature_groups: str | os.PathLike[str] | None = None,
     impute: str = "none",
+    covariates: Sequence[str | int] = (),
+    include: Sequence[str | int] = (),
+    never: Sequence[str | int] = (),
+    costs: str | os.PathLike[str] | None = None,
+    weight: str | int | None = None,
     out: str | os.PathLike[str] | None = None,
     command: str | None = None,
     progress: Progress | None = None,
@@ -114,6 +123,18 @@ def select_table(
         The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups, impute
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
+    covariates : sequence of str or int, default=()
+        Columns to adjust for (age, sex, batch), in every resample too: they are in the model without penalty and are
+        never selected. Text is encoded as categories. For dso, as are the next three.
+    include : sequence of str or int, default=()
+        Columns that are always selected, first and in this order, and counted in k.
+    never : sequence of str or int, default=()
+        Columns that are never selected.
+    costs : path or None, default=None
+        A file of lines ``feature, factor``: what the penalty of these features is multiplied by; that of others, by 1.
+    weight : str, int or None, default=None
+        The column of the weights of the samples, above 0, for methods that take them. It weighs the selection; the
+        accuracies of the report count every sample once.
     out : path or None, default=None
         A folder for selected.csv, selection.json and report.html. None writes nothing.
     command : str or None, default=None
@@ -147,19 +168,30 @@ def select_table(
     check_arguments("select_table", RULES, locals())
     watch = Stopwatch()
     selector = make_selector(k, method, p, C, tune, random_state, n_jobs)
+    known: dict[str, Any] = {
+        "covariates": covariates,
+        "include": include,
+        "never": never,
+        "costs": costs,
+        "weight": weight,
+    }
+    _refuse_unknown(selector, method, known)
     with watch.stage("reading", progress):
         table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep,
-                              feature_groups=feature_groups, sample_groups=groups, impute=impute)  # fmt: skip
+                              feature_groups=feature_groups, sample_groups=groups, impute=impute, **known)  # fmt: skip
     with watch.stage("selecting", progress):
         notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
-    selection = Selection.of(table, selector, method, _parameters(selector, random_state))
+    parameters = _parameters(selector, random_state) | table.known.record
+    selection = Selection.of(table, selector, method, parameters)
     findings = None
     if report:
         findings = examine(
             table.X, table.y, selector,
-            feature_names=table.names,
+            feature_names=[*table.names, *table.known.covariate_names],
             sample_names=table.sample_names or [str(number) for number in range(1, len(table.y) + 1)],
             groups=table.sample_groups,
+            covariates=table.known.covariates,
+            sample_weight=table.known.sample_weight,
             image_shape=image_shape,
             image_order=image_order,
             n_resamples=n_resamples,
@@ -199,16 +231,33 @@ def make_selector(
     )
 
 
+def _refuse_unknown(selector: Any, method: str, given: Mapping[str, Any]) -> None:
+    """Refuse what the user knows and the method cannot take into account."""
+    for name, parameter in TAKEN_BY.items():
+        if given[name] and parameter not in selector.get_params():
+            raise ValueError(f"{name!r} is for the method dso, and {method} cannot take it: leave it out, or take dso.")
+    if given["weight"] is not None and not has_fit_parameter(selector, "sample_weight"):
+        raise ValueError(f"The method {method} takes no weights: leave out 'weight', or take another method.")
+
+
 def _margin(C: Any) -> Any:
     return None if C == HARD else C
 
 
 def _suited(selector: Any, table: LabelledTable, method: str, seed: int) -> list[Note]:
-    """Let the selector know what belongs together in the table, and ask for no more features than there are."""
+    """Let the selector know what is known of the table, and ask for no more features than there are."""
+    selector.set_params(**_known_parameters(table.known))
     if table.sample_groups is not None and isinstance(selector, DSOSelectorCV):
         splitter = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
         selector.set_params(cv=list(splitter.split(table.X, table.y, table.sample_groups)))
     return [*_with_groups(selector, table, method), *_at_most_all(selector, table)]
+
+
+def _known_parameters(known: KnownColumns) -> dict[str, Any]:
+    """Covariates are not penalised, and costs multiply penalties."""
+    free = {column: 0.0 for columns in known.covariates.values() for column in columns}
+    given = {"penalty_factor": known.costs | free, "include": known.include, "exclude": known.never}
+    return {name: value for name, value in given.items() if value}
 
 
 def _with_groups(selector: Any, table: LabelledTable, method: str) -> list[Note]:
@@ -225,7 +274,8 @@ def _with_groups(selector: Any, table: LabelledTable, method: str) -> list[Note]
 def _at_most_all(selector: Any, table: LabelledTable) -> list[Note]:
     """Ask for no more than there is, and say so once: the selector would warn of it in every resample."""
     wanted, groups = selector.n_features_to_select, getattr(selector, "feature_groups", None)
-    available = table.X.shape[1] if groups is None else len(np.unique(groups))
+    group_of = np.arange(len(table.features)) if groups is None else np.asarray(groups)[: len(table.features)]
+    available = len(np.setdiff1d(group_of, group_of[table.known.never]))
     if wanted <= available:
         return []
     selector.set_params(n_features_to_select=available)
@@ -237,7 +287,8 @@ def _fit(selector: Any, table: LabelledTable) -> list[Note]:
     """Fit the selector; returns what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        selector.fit(table.X, table.y)
+        weights = table.known.sample_weight
+        selector.fit(table.X, table.y, **({} if weights is None else {"sample_weight": weights}))
     texts = dict.fromkeys(" ".join(str(each.message).split()).rstrip(".") for each in caught)
     return [Note("warning", text) for text in texts]
 
