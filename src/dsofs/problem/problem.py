@@ -210,7 +210,7 @@ class Problem:
         """The same problem on these groups alone."""
         rows = self.rows_of(groups)
         labels = None if self.groups is None else np.searchsorted(groups, self.groups[rows])
-        bias = self.bias and rows[-1] == self.X.n_columns - 1
+        bias = self.bias and len(rows) > 0 and rows[-1] == self.X.n_columns - 1
         chance, factor = (None if of_all is None else of_all[groups] for of_all in (self.chance, self.factor))
         return replace(self, X=self.X.take(rows), groups=labels, chance=chance, factor=factor, bias=bias)
 

@@ -190,3 +190,12 @@ WRONG = {
 def test_refused(data, sentence):
     with pytest.raises(ValueError, match=sentence):
         DSOSelector(**WRONG[sentence]).fit(*data)
+
+
+def test_a_path_goes_on_where_covariates_leave_nothing_to_do(data):
+    """The next p starts anew: there is no row to start from."""
+    X, y = data
+    X = np.column_stack([X, y == 0, y == 1])
+    with pytest.warns(UserWarning, match="separate the classes alone"):
+        fit = DSOSelectorCV(3, ps=(1.0, 0.5), cv=2, penalty_factor={80: 0, 81: 0}, intercept_penalty=0).fit(X, y)
+    assert fit.get_support().sum() == 3

@@ -299,7 +299,7 @@ class DSOSelectorCV(RankedSelector):
 
 def _start(point: PathPoint | None, p: float) -> tuple[Floats | None, Survival | None]:
     """Where the path goes on from ``point``; a cold start if it has no zero rows (p > 1), or no others."""
-    if point is None or point.p > 1 or point.solution.status is Status.ZERO:
+    if point is None or point.p > 1 or not point.norms.any() or point.solution.status is Status.ZERO:
         return None, None
     return Penalty(p).weights(point.norms), point.solution.survival
 

@@ -40,7 +40,7 @@ class TrainingData:
     classes: np.ndarray
     codes: Ints
     known: Known
-    size: Floats  # s_g of the group of every feature, see ``GroupSizes``
+    size: Floats | None  # s_g of the group of every feature, see ``GroupSizes``; None if all are 1
     copies: Copies  # features that repeat one of the kept
     view: StandardDesign  # of the features that are penalised, and neither constant nor copies
     design: Design  # the same, held in memory if it fits
@@ -157,14 +157,13 @@ def training_data(
     free = FreeColumns.of(whole, known, free_bias)
     if free_bias:
         design = design.part(np.arange(len(design.kept)))
-    groups = chance = None
-    size = np.ones(n)
+    groups = chance = size = None
     if estimator._groups is not None:
         labels, groups = np.unique(estimator._groups[design.kept], return_inverse=True)
         with single_threaded():
             sizes = GroupSizes.of(design, groups, n_targets=1 if len(classes) == 2 else len(classes))
         design, chance = design.divided_by(sizes.factor[groups]), sizes.chance
-        present = np.isin(estimator._groups, labels)
+        size, present = np.ones(n), np.isin(estimator._groups, labels)
         size[present] = sizes.factor[np.searchsorted(labels, estimator._groups[present])]
         if design.bias:  # it is a group of its own
             groups, chance = np.append(groups, len(labels)), np.append(chance, 1.0)
@@ -225,7 +224,8 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
     data.free.add_to(estimator, solution.free)
     estimator.classes_ = data.classes
     estimator.conflicts_ = solution.conflicts if data.given is None else data.given[solution.conflicts]
-    estimator.penalty_factor_ = data.known.factor * data.size**problem.p
+    factor = data.known.factor
+    estimator.penalty_factor_ = factor if data.size is None else factor * data.size**problem.p
 
 
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:
