@@ -47,7 +47,7 @@ class Columns:
     kept: Ints  # their positions in X
     mean: Floats
     scale: Floats
-    length: Floats  # ||x_i - mean_i||, a sample of weight v counting as v samples
+    norm: Floats  # ||Z_i||, a sample of weight v counting as v samples
 
     @classmethod
     def of(cls, stats: Moments, total_weight: float, *, standardize: bool) -> Columns:
@@ -55,7 +55,7 @@ class Columns:
         kept = np.flatnonzero(~stats.constant)
         mean, scale, root = stats.mean[kept], stats.scale[kept], total_weight**0.5
         if standardize:
-            return cls(kept, mean, scale, root * scale)
+            return cls(kept, mean, scale, np.broadcast_to(root, len(kept)))  # takes no memory
         return cls(kept, np.zeros(len(kept)), np.ones(len(kept)), root * np.hypot(mean, scale))
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
@@ -69,10 +69,10 @@ class Columns:
         return replace(self, mean=mean)
 
     def part(self, index: Ints) -> Columns:
-        return Columns(self.kept[index], self.mean[index], self.scale[index], self.length[index])
+        return Columns(self.kept[index], self.mean[index], self.scale[index], self.norm[index])
 
     def divided_by(self, sizes: Floats) -> Columns:
-        return Columns(self.kept, self.mean, self.scale * sizes, self.length)
+        return Columns(self.kept, self.mean, self.scale * sizes, self.norm / sizes)
 
 
 class StandardDesign(Design):
@@ -115,7 +115,7 @@ class StandardDesign(Design):
         out[:] = row_norms(G)
 
     def column_norms(self) -> Floats:
-        norms = self.columns.length / self.scale  # no pass over X
+        norms = self.columns.norm  # no pass over X
         return np.append(norms, self.bias * self.total_weight**0.5) if self.bias else norms
 
     def take(self, columns: Ints) -> Design:

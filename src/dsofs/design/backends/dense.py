@@ -47,8 +47,8 @@ class DenseDesign(ArrayDesign):
             return
         out[:] = self._rough_norms(B)
         least = 1.0 if self.sample_weight is None else float(self.sample_weight.min())
-        length = np.hypot(self.columns.length, self.total_weight**0.5 * self.mean) / least**0.5  # of x_i, at most
-        error = self.n_samples * np.finfo(np.float32).eps * np.linalg.norm(B) * length / self.scale
+        error = np.hypot(self.columns.norm, self.total_weight**0.5 * self.mean / self.scale)  # x_i over its scale
+        error *= self.n_samples * np.finfo(np.float32).eps * np.linalg.norm(B) / least**0.5
         near = np.flatnonzero(out + error >= np.max(out - error))
         if len(near) > FEW * len(self.kept):
             super()._dual_norms(B, out)

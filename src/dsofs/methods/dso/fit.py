@@ -224,8 +224,8 @@ def publish(estimator: Any, data: TrainingData, problem: Problem, solution: Solu
     data.free.add_to(estimator, solution.free)
     estimator.classes_ = data.classes
     estimator.conflicts_ = solution.conflicts if data.given is None else data.given[solution.conflicts]
-    factor = data.known.factor
-    estimator.penalty_factor_ = factor if data.size is None else factor * data.size**problem.p
+    factor = np.ones(1) if data.size is None else data.size**problem.p
+    estimator.penalty_factor_ = data.known.factor * factor
 
 
 def ranked(estimator: Any, data: TrainingData, problem: Problem, solution: Solution) -> tuple[Floats, Ints]:

@@ -30,6 +30,8 @@ class Known:
     @classmethod
     def of(cls, estimator: Any, n_features: int, groups: Ints | None) -> Known:
         """From the parameters of an estimator that has seen the names of X; whole groups follow their features."""
+        if all(getattr(estimator, name) is None for name in ("penalty_factor", *LISTS)):
+            return cls(np.broadcast_to(1.0, n_features), np.empty(0, dtype=np.intp))  # takes no memory
         names = getattr(estimator, "feature_names_in_", None)
         factor = _factors(estimator.penalty_factor, names, n_features)
         include, exclude = (feature_positions(getattr(estimator, name), names, n_features) for name in LISTS)
