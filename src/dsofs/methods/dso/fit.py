@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from dsofs.design import Design
 from dsofs.design.budget import DOUBLE, Budget, refuse_if_too_big
 from dsofs.design.copies import Copies
-from dsofs.design.standard import Columns, StandardDesign
+from dsofs.design.standard import StandardDesign
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
-from dsofs.methods.dso.known import Known, wrong_factors_in_groups
+from dsofs.methods.dso.known import FreeColumns, Known, wrong_factors_in_groups
 from dsofs.methods.dso.parameters import HINGE
 from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
@@ -28,7 +28,6 @@ from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
 from dsofs.validation import check_groups, check_weighted_X_y, one_versus_rest, sample_importance
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds
-DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say
 GRAMS = 3  # m x m matrices that equalities without slack, and hinge, hold whatever the shape of X
 
 
@@ -91,34 +90,6 @@ class TrainingData:
             return entry_C(self.problem(1.0, None))
 
 
-@dataclass(frozen=True)
-class FreeColumns:
-    """Independent columns F of what is not penalised: a bias, which comes first, and standardised features."""
-
-    F: Floats
-    columns: Columns  # of these features
-    bias: bool
-
-    @classmethod
-    def of(cls, whole: StandardDesign, known: Known, bias: bool) -> FreeColumns:
-        """Of a design of all features that vary."""
-        index = np.flatnonzero(known.factor[whole.kept] == 0)
-        ones = np.ones((whole.n_samples, int(bias)))
-        if not len(index):
-            return cls(ones, whole.columns.part(index), bias)
-        F = np.hstack([ones, whole.block(index).on_host()])
-        left = np.abs(np.diagonal(np.linalg.qr(F).R))
-        independent = np.zeros(F.shape[1], dtype=bool)
-        independent[: len(left)] = left > DEPENDENT * np.linalg.norm(F, axis=0)[: len(left)]
-        return cls(F[:, independent], whole.columns.part(index[independent[int(bias) :]]), bias)
-
-    def add_to(self, estimator: Any, weights: Floats) -> None:
-        """Add the weights of F to the coefficients and the intercept, in the units of X."""
-        coef, offset = self.columns.in_units_of_X(weights[int(self.bias) :], estimator.n_features_in_)
-        estimator.coef_ += coef
-        estimator.intercept_ += weights[: int(self.bias)].sum(axis=0) - offset
-
-
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> TrainingData:
     """Check the data, refuse what does not fit in memory, and set up the design."""
     X, codes, classes, weights, given_at = check_weighted_X_y(estimator, X, y, sample_weight)
@@ -140,14 +111,9 @@ def training_data(
     importance: Floats | None,
     sample_weight: Floats | None,
 ) -> TrainingData:
-    owner, (m, n) = type(estimator).__name__, X.shape
-    needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, len(classes))
-    if estimator.solver == "alternating":
-        needed += ELIMINATION * DOUBLE * m * n
-    equalities = estimator.constraint == "equality" and _asks_for_none(estimator)
-    if equalities or estimator.loss == HINGE or estimator.solver == "alternating":
-        needed += GRAMS * DOUBLE * m**2
-    refuse_if_too_big(needed, estimator.memory_limit, owner)
+    m, n = X.shape
+    needed = _needed_bytes(estimator, m, n, len(classes))
+    refuse_if_too_big(needed, estimator.memory_limit, type(estimator).__name__)
     known = _known(estimator, n)
     penalised = None if known.plain else np.isfinite(known.factor) & (known.factor > 0)
     whole, design, copies = distinct_design(
@@ -171,6 +137,17 @@ def training_data(
         X, classes, codes, known, size, copies, design, design.compact(), free, groups, chance,
         importance, estimator.constraint, estimator.loss, float(estimator.intercept_penalty),
     )  # fmt: skip
+
+
+def _needed_bytes(estimator: Any, m: int, n: int, n_classes: int) -> int:
+    """What a fit needs beyond X."""
+    needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, n_classes)
+    if estimator.solver == "alternating":
+        needed += ELIMINATION * DOUBLE * m * n
+    equalities = estimator.constraint == "equality" and _asks_for_none(estimator)
+    if equalities or estimator.loss == HINGE or estimator.solver == "alternating":
+        needed += GRAMS * DOUBLE * m**2
+    return needed
 
 
 def _known(estimator: Any, n_features: int) -> Known:

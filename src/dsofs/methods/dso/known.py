@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from dsofs.design.standard import Columns, StandardDesign
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.parameters import ARRAY_LIKE
 from dsofs.validation import feature_positions, n_features_of, names_of
 
 LISTS = ("include", "exclude")
+DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,34 @@ class Known:
     @property
     def plain(self) -> bool:
         return bool((self.factor == 1).all())
+
+
+@dataclass(frozen=True)
+class FreeColumns:
+    """Independent columns F of what is not penalised: a bias, which comes first, and standardised features."""
+
+    F: Floats
+    columns: Columns  # of these features
+    bias: bool
+
+    @classmethod
+    def of(cls, whole: StandardDesign, known: Known, bias: bool) -> FreeColumns:
+        """Of a design of all features that vary."""
+        index = np.flatnonzero(known.factor[whole.kept] == 0)
+        ones = np.ones((whole.n_samples, int(bias)))
+        if not len(index):
+            return cls(ones, whole.columns.part(index), bias)
+        F = np.hstack([ones, whole.block(index).on_host()])
+        left = np.abs(np.diagonal(np.linalg.qr(F).R))
+        independent = np.zeros(F.shape[1], dtype=bool)
+        independent[: len(left)] = left > DEPENDENT * np.linalg.norm(F, axis=0)[: len(left)]
+        return cls(F[:, independent], whole.columns.part(index[independent[int(bias) :]]), bias)
+
+    def add_to(self, estimator: Any, weights: Floats) -> None:
+        """Add the weights of F to the coefficients and the intercept, in the units of X."""
+        coef, offset = self.columns.in_units_of_X(weights[int(self.bias) :], estimator.n_features_in_)
+        estimator.coef_ += coef
+        estimator.intercept_ += weights[: int(self.bias)].sum(axis=0) - offset
 
 
 def _whole_groups(positions: Ints, groups: Ints) -> Ints:
