@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import group_norms
+from dsofs.design.linalg import columns_of, group_norms
 from dsofs.design.types import Floats, Ints
-from dsofs.forward import TIED, basis_of, columns_of, without
+from dsofs.forward import TIED, basis_of, without
 
 RIDGE = 1.0  # r: the penalty is as much as the variance of a standardised column
 

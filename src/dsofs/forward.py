@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betainc
 
 from dsofs.design.interface import Design
+from dsofs.design.linalg import columns_of
 from dsofs.design.types import Floats, Ints
 
 COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
@@ -76,11 +77,6 @@ def without(Q: Floats, X: Design, Y: Floats, G: Floats, b: Floats) -> tuple[Floa
     """The covariances G and b of X and Y less what the columns of Q explain."""
     taken = X.tdot(X.weighted(Q))
     return G - taken @ taken.T, b - taken @ (Q.T @ X.weighted(Y))
-
-
-def columns_of(groups: Ints) -> list[Ints]:
-    """The columns of each group."""
-    return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
 
 
 def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints], firsts: Ints) -> tuple[Floats, Ints]:

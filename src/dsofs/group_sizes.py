@@ -24,6 +24,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from dsofs.design.interface import Design
+from dsofs.design.linalg import columns_of
 from dsofs.design.types import Floats, Ints
 
 
@@ -39,7 +40,7 @@ class GroupSizes:
         """``groups`` is that of each of the first columns of X; ``n_targets`` is the number of columns of Y."""
         counts = np.bincount(groups)
         df = np.ones(len(counts))
-        columns = np.split(np.argsort(groups, kind="stable"), np.cumsum(counts)[:-1])
+        columns = columns_of(groups)
         for group in np.flatnonzero(counts > 1):
             df[group] = _degrees_of_freedom(X.take(columns[group]))
         rare = 1 / max(len(groups), 2)

@@ -226,3 +226,17 @@ def test_free_memory_is_the_limit_where_the_system_tells():
         pytest.skip("this system does not tell its free memory")
     with pytest.raises(MemoryError, match="free memory"):
         memory.refuse_if_too_big(100 * free, None, "Thing")
+
+
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_rough_dual_norms_are_exact_where_they_may_be_the_largest(shift, monkeypatch):
+    monkeypatch.setattr("dsofs.design.backends.dense.THREADED", 0)  # as if X were large
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 2000)) + shift).astype(np.float32)
+    view = as_design(X, moments(X), standardize=True, bias=True, budget=Budget(1, 1))
+    B = view.centred(rng.normal(size=(60, C)))
+    exact, rough = view.dual_norms(B), view.dual_norms(B, rough=True)
+    assert not np.array_equal(rough, exact)
+    assert rough.argmax() == exact.argmax()
+    assert rough.max() == pytest.approx(exact.max(), rel=1e-13)
+    np.testing.assert_allclose(rough, exact, atol=1e-4 * exact.max() * (1 + shift))

@@ -31,18 +31,19 @@ class WithColumns(Design):
         return np.append(self.X.column_norms(), np.sqrt(np.sum(self.F * self.weighted(self.F), axis=0)))
 
     def take(self, columns: Ints) -> WithColumns:
-        data, further = self._split(columns)
+        data, further = split(columns, self.X.n_columns)
         return WithColumns(self.X.take(data), self.F[:, further])
 
     def block(self, columns: Ints) -> Block:
-        data, further = self._split(columns)
+        data, further = split(columns, self.X.n_columns)
         return Block(np.hstack([self.X.block(data).on_host(), self.F[:, further]]), self.budget, self.sample_weight)
 
     def samples(self, index: Ints | slice) -> Block:
         rows = self.X.samples(index)
         return Block(np.hstack([rows.on_host(), self.F[index]]), self.budget, rows.sample_weight)
 
-    def _split(self, columns: Ints) -> tuple[Ints, Ints]:
-        """Those of X among ``columns``, which come first, and those of F."""
-        count = int(np.count_nonzero(columns < self.X.n_columns))
-        return columns[:count], columns[count:] - self.X.n_columns
+
+def split(columns: Ints, n: int) -> tuple[Ints, Ints]:
+    """Those below n among ``columns``, which come first, and the others less n."""
+    count = int(np.count_nonzero(columns < n))
+    return columns[:count], columns[count:] - n

@@ -81,16 +81,19 @@ class Design(ABC):
     def samples(self, index: Ints | slice) -> Block:
         """The rows z_k of these samples as one ``Block``, however large."""
 
-    def dual_norms(self, B: Floats) -> Floats:
-        """||Z_i'B|| of every column, as a certificate needs it of all: in O(n) memory where Z is large."""
+    def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
+        """||Z_i'B|| of every column, as a certificate needs it of all: in O(n) memory where Z is large.
+
+        ``rough``: only those that may be the largest need be exact; the others may be rounded to float32.
+        """
         return row_norms(self.tdot(B))
 
     def normal_matrix(self, weights: Floats) -> Floats:
-        """H = sum_k v_k z_k z_k' over all samples."""
+        """H = sum_k u_k z_k z_k' over all samples, for any weights u."""
         return self.normal_matrices([(np.arange(self.n_samples), weights)])[0]
 
     def normal_matrices(self, sets: Sequence[tuple[Ints, Floats]]) -> list[Floats]:
-        """H = sum_k v_k z_k z_k' for each set of samples k, in increasing order, and their weights v."""
+        """H = sum_k u_k z_k z_k' for each set of samples k, in increasing order, and their weights u."""
         totals, every = [SymmetricSum() for _ in sets], np.unique(np.concatenate([index for index, _ in sets]))
         with threads_for(sum(len(index) for index, _ in sets) * self.n_columns**2 // 2):
             for part in cuts(len(every), self.budget.samples(self.n_columns)):

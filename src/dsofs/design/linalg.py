@@ -48,6 +48,11 @@ def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:
     return np.sqrt(np.bincount(groups, weights=squares, minlength=n_groups))
 
 
+def columns_of(groups: Ints) -> list[Ints]:
+    """The columns of each group."""
+    return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
+
+
 @dataclass(frozen=True)
 class GroupSums:
     """Adds up the columns of each group."""

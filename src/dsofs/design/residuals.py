@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dsofs.design.block import Block
+from dsofs.design.columns import split
 from dsofs.design.interface import Design
 from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
@@ -38,28 +39,25 @@ class WithResiduals(Design):
     def tdot(self, B: Floats) -> Floats:
         return np.vstack([self.X.tdot(B), self.v[self.kept, None] * B[self.kept]])
 
-    def dual_norms(self, B: Floats) -> Floats:
-        return np.concatenate([self.X.dual_norms(B), self.v[self.kept] * row_norms(B[self.kept])])
+    def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
+        return np.concatenate([self.X.dual_norms(B, rough), self.v[self.kept] * row_norms(B[self.kept])])
 
     def take(self, columns: Ints) -> WithResiduals:
-        data, residuals = self._split(columns)
+        data, residuals = split(columns, self.X.n_columns)
         return WithResiduals(self.X.take(data), self.v, self.kept[residuals])
 
     def block(self, columns: Ints) -> Block:
-        data, residuals = self._split(columns)
-        return Block(np.hstack([self.X.block(data).on_host(), self._diagonal(np.arange(self.n_samples), residuals)]))
+        data, residuals = split(columns, self.X.n_columns)
+        diagonal = self._diagonal(np.arange(self.n_samples), residuals)
+        return Block(np.hstack([self.X.block(data).on_host(), diagonal]), self.budget, self.sample_weight)
 
     def samples(self, index: Ints | slice) -> Block:
-        every, samples = np.arange(len(self.kept)), np.arange(self.n_samples)[index]
-        return Block(np.hstack([self.X.samples(index).on_host(), self._diagonal(samples, every)]))
+        rows, every = self.X.samples(index), np.arange(len(self.kept))
+        diagonal = self._diagonal(np.arange(self.n_samples)[index], every)
+        return Block(np.hstack([rows.on_host(), diagonal]), self.budget, rows.sample_weight)
 
     def column_norms(self) -> Floats:
         return np.concatenate([self.X.column_norms(), np.sqrt(self.weighted(self.v[:, None] ** 2)[self.kept, 0])])
-
-    def _split(self, columns: Ints) -> tuple[Ints, Ints]:
-        """The columns of X among ``columns``, which come first, and those of the residuals."""
-        count = int(np.count_nonzero(columns < self.X.n_columns))
-        return columns[:count], columns[count:] - self.X.n_columns
 
     def _diagonal(self, samples: Ints, residuals: Ints) -> Floats:
         kept = self.kept[residuals]

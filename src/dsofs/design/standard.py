@@ -102,14 +102,14 @@ class StandardDesign(Design):
             G[-1] = self.bias * B.sum(axis=0)
         return G
 
-    def dual_norms(self, B: Floats) -> Floats:
+    def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
         norms = np.empty(self.n_columns)
-        self._dual_norms(B, norms[: len(self.kept)])
+        self._dual_norms(B, norms[: len(self.kept)], rough)
         if self.bias:
             norms[-1] = self.bias * np.linalg.norm(B.sum(axis=0))
         return norms
 
-    def _dual_norms(self, B: Floats, out: Floats) -> None:
+    def _dual_norms(self, B: Floats, out: Floats, rough: bool) -> None:
         G = np.empty((len(self.kept), B.shape[1]))
         self._tdot(B, G)
         out[:] = row_norms(G)

@@ -138,9 +138,10 @@ class Problem:
         labels = rows if self.groups is None else self.groups[rows]
         return group_norms(W, labels, self.n_groups)
 
-    def dual_norms(self, B: Floats) -> Floats:
-        """||X_g'B||_F of every group."""
-        return group_norms(self.X.dual_norms(B)[:, None], self.groups, self.n_groups)
+    def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
+        """||X_g'B||_F of every group; ``rough``: where only the largest matters, the others need not be exact."""
+        rough = rough and self.groups is None and bool(np.all(self.powers == 1))
+        return group_norms(self.X.dual_norms(B, rough)[:, None], self.groups, self.n_groups)
 
     def lower_bound(self, B: Floats, g: Floats) -> float:
         """A bound that no feasible W can go below (p >= 1): the dual objective at the best multiple of B.

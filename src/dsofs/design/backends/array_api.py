@@ -170,7 +170,7 @@ class ArrayDesign(StandardDesign):
 
         self._for_all_columns(fill, B.shape[1])
 
-    def _dual_norms(self, B: Floats, out: Floats) -> None:
+    def _dual_norms(self, B: Floats, out: Floats, rough: bool) -> None:
         def fill(columns: slice) -> None:
             out[columns] = row_norms(self._products(B, columns))
 

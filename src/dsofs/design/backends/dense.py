@@ -36,14 +36,11 @@ class DenseDesign(ArrayDesign):
     def sums_of_squares(Z: AnyArray) -> Floats:
         return np.asarray(np.einsum("ij,ij->j", Z, Z))
 
-    def _dual_norms(self, B: Floats, out: Floats) -> None:
-        """Of a large X in float32: at the speed of reading it, and again in float64 for those that may be the largest.
-
-        The others are off by rounding, which is bounded.
-        """
+    def _dual_norms(self, B: Floats, out: Floats, rough: bool) -> None:
+        """Roughly, of a large X in float32, at the speed of reading it, and again for those that may be the largest."""
         large = len(self.kept) * B.size > THREADED and len(self.kept) > self.n_samples
-        if self.X.dtype != np.float32 or not self._folds or not large:
-            super()._dual_norms(B, out)
+        if not (rough and large and self._folds and self.X.dtype == np.float32):
+            super()._dual_norms(B, out, rough)
             return
         out[:] = self._rough_norms(B)
         least = 1.0 if self.sample_weight is None else float(self.sample_weight.min())
@@ -51,7 +48,7 @@ class DenseDesign(ArrayDesign):
         error *= self.n_samples * np.finfo(np.float32).eps * np.linalg.norm(B) / least**0.5
         near = np.flatnonzero(out + error >= np.max(out - error))
         if len(near) > FEW * len(self.kept):
-            super()._dual_norms(B, out)
+            super()._dual_norms(B, out, rough)
         else:
             out[near] = self.part(near).dual_norms(B)
 
