@@ -116,11 +116,15 @@ class Factor:
     def solve_with_border(self, rhs: Floats) -> tuple[Floats, Floats]:
         """b and mu."""
         assert self.F is not None
-        V, inverse = self._schur
-        b = self._without_border(rhs) if len(rhs) else rhs
-        mu = inverse @ (self.F.T @ b)
+        q = self.F.shape[1]
+        solved = np.column_stack([self.F, rhs])  # M^{-1} [F, rhs]: one call for both
+        solved = self._without_border(solved) if len(rhs) else solved
+        V, b = solved[:, :q], solved[:, q:].reshape(rhs.shape)
+        products = self.F.T @ solved
+        root = _inverse_root(products[:, :q])
+        mu = root @ (root.T @ products[:, q:].reshape(q, *rhs.shape[1:]))
         b = b - V @ mu
-        b -= V @ (inverse @ (self.F.T @ b))  # what rounding left of F'b
+        b -= V @ (root @ (root.T @ (self.F.T @ b)))  # what rounding left of F'b
         return b, mu
 
     def half_solve(self, rhs: Floats) -> Floats:
@@ -134,22 +138,21 @@ class Factor:
         return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0])
 
     @cached_property
-    def _schur(self) -> tuple[Floats, Floats]:
-        """V and the (pseudo-)inverse of S."""
-        assert self.F is not None
-        V = self._without_border(self.F) if len(self.F) else self.F
-        S = self.F.T @ V
-        C, info = lapack.dpotrf(S, lower=1, clean=1)
-        if info == 0 and C.diagonal().min() > DEPENDENT**0.5 * C.diagonal().max():
-            root = lapack.dtrtri(C, lower=1)[0]
-            return V, root.T @ root
-        return V, np.asarray(np.linalg.pinv(S, DEPENDENT, hermitian=True), dtype=np.float64)
-
-    @cached_property
     def _basis(self) -> Floats:
-        """Of the columns of L^{-1} F."""
-        Q, s, _ = np.linalg.svd(lapack.dtrtrs(self.L, self.F, lower=1)[0], full_matrices=False)
-        return np.asarray(Q[:, s > DEPENDENT**0.5 * s.max(initial=0.0)])
+        """Of the columns of L^{-1} F, orthonormal."""
+        half = np.asarray(lapack.dtrtrs(self.L, self.F, lower=1)[0])
+        return half @ _inverse_root(half.T @ half)
+
+
+def _inverse_root(S: Floats) -> Floats:
+    """R with R R' = S^{-1}, the pseudo-inverse where columns of the border depend on others."""
+    C, info = lapack.dpotrf(S, lower=1, clean=1)
+    size = C.diagonal()
+    if info == 0 and (len(S) == 1 or size.min() > DEPENDENT**0.5 * size.max()):
+        return np.asarray(lapack.dtrtri(C, lower=1)[0].T)
+    values, vectors = np.linalg.eigh(S)
+    kept = values > DEPENDENT * values.max(initial=0.0)
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def principal(K: Floats, index: Ints) -> Floats:
