@@ -19,7 +19,7 @@ from sklearn.utils import compute_class_weight, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from dsofs.design.library import on_host, take
+from dsofs.design.linalg import on_host, take
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.parameters import ARRAY_LIKE, real
 

@@ -9,8 +9,7 @@ from array_api_compat import is_numpy_array
 
 from dsofs.design.budget import Budget, cuts
 from dsofs.design.interface import Design
-from dsofs.design.library import like, take, to_numpy
-from dsofs.design.linalg import SymmetricSum, symmetric
+from dsofs.design.linalg import SymmetricSum, like, symmetric, take, to_numpy
 from dsofs.design.threads import threads_for
 from dsofs.design.types import AnyArray, Floats, Ints
 

@@ -12,8 +12,7 @@ from array_api_compat import array_namespace, device
 
 from dsofs.design.block import Block, gram_of_pieces
 from dsofs.design.budget import Budget, cuts
-from dsofs.design.library import like, take, to_numpy, widest_float
-from dsofs.design.linalg import row_norms
+from dsofs.design.linalg import like, row_norms, take, to_numpy, widest_float
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
 

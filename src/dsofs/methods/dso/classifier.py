@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsofs.design.library import on_host
+from dsofs.design.linalg import on_host
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.dso.fit import prepare, publish, solve_dso, warn_about
 from dsofs.methods.dso.parameters import DSO_RULES, check_call

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from dsofs.design.library import on_host, take
+from dsofs.design.linalg import on_host, take
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.dso.fit import (
     TrainingData,

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dsofs.design.library import on_host, widest_float
+from dsofs.design.linalg import on_host, widest_float
 from dsofs.design.types import AnyArray, Bools, Ints
 from dsofs.parameters import NONE, Rule, integer, real
 from dsofs.ranking import first_ranked
