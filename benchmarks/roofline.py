@@ -107,7 +107,7 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.design.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [
-        ("dsofs.design.block", "Block.gram", _gram),
+        ("dsofs.design.interface", "Block.gram", _gram),
         ("dsofs.design.backends.dense", "DenseDesign._gram", _gram),
         ("dsofs.solvers.inner.features", "normal_matrix", _normal_matrix),
     ],
@@ -123,8 +123,8 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.design.linalg", "Factor.half_solve", _half_solve),
     ],
     "products": [
-        ("dsofs.design.block", "Block.dot", _product),
-        ("dsofs.design.block", "Block.tdot", _product),
+        ("dsofs.design.interface", "Block.dot", _product),
+        ("dsofs.design.interface", "Block.tdot", _product),
         ("dsofs.design.backends.dense", "DenseDesign._dot", _product),
         ("dsofs.design.backends.dense", "DenseDesign._tdot", _product),
     ],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dsofs.design.backends import as_design, moments
-from dsofs.design.block import Block
 from dsofs.design.budget import Budget
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import group_norms, lrp_norm, row_norms
 from dsofs.design.standard import Moments, NotFiniteError, StandardDesign
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design.block import Block
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
 from dsofs.design.types import Floats, Ints
 
 

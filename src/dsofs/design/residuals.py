@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design.block import Block
 from dsofs.design.columns import split
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import row_norms
 from dsofs.design.types import Floats, Ints
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dsofs.design.block import Block
 from dsofs.design.budget import Budget
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import row_norms
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 

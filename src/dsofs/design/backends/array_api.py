@@ -10,8 +10,8 @@ from operator import itemgetter
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from dsofs.design.block import Block, gram_of_pieces
 from dsofs.design.budget import Budget, cuts
+from dsofs.design.interface import Block, gram_of_pieces
 from dsofs.design.linalg import like, row_norms, take, to_numpy, widest_float
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints

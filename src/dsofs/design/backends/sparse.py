@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from dsofs.design.block import Block, gram_of_pieces
 from dsofs.design.budget import Budget, cuts
+from dsofs.design.interface import Block, gram_of_pieces
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
 

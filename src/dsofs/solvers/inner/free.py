@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.design.block import Block
+from dsofs.design.interface import Block
 from dsofs.design.linalg import row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats

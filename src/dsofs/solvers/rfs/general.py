@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dsofs.design.block import Block
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.threads import single_threaded
 from dsofs.design.types import Floats
