@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 from benchmarks.data import available, load, synthetic
 from benchmarks.harness import record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
-from dsofs.design.threads import single_threaded
+from dsofs.design.budget import single_threaded
 from dsofs.experiments.results import Row
 
 STUDY = "roofline"

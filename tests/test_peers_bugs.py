@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
-from dsofs.design.threads import Team
+from dsofs.design.budget import Team
 from dsofs.methods.mrmr import greedy as mrmr
 from dsofs.methods.relieff import weights as relief
 from dsofs.methods.relieff.differences import Differences

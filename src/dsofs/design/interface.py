@@ -14,9 +14,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from array_api_compat import is_numpy_array
 
-from dsofs.design.budget import Budget, cuts
+from dsofs.design.budget import Budget, cuts, threads_for
 from dsofs.design.linalg import SymmetricSum, like, row_norms, symmetric, take, to_numpy
-from dsofs.design.threads import threads_for
 from dsofs.design.types import AnyArray, Floats, Ints
 
 DEFAULT = Budget()

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dsofs.design.threads import single_threaded
+from dsofs.design.budget import single_threaded
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Survival
 from dsofs.solvers.joint import solve_joint

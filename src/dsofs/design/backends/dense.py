@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dsofs.design.backends.array_api import ArrayDesign, is_run
-from dsofs.design.threads import THREADED, in_parallel
+from dsofs.design.budget import THREADED, in_parallel
 from dsofs.design.types import AnyArray, Floats
 
 FEW = 0.05  # of the columns: with more of them to look at again, a pass in float64 takes less time

@@ -11,10 +11,9 @@ import numpy as np
 from scipy.sparse import csc_array, issparse
 from sklearn.base import clone
 
-from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big
+from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big, single_threaded
 from dsofs.design.linalg import row_norms
 from dsofs.design.standard import Columns
-from dsofs.design.threads import single_threaded
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.lasso.descent import ONE_TASK, SOLVERS, dual_norms, lasso_weights
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsofs.design.budget import refuse_if_too_big
-from dsofs.design.threads import single_threaded
+from dsofs.design.budget import refuse_if_too_big, single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.methods.mrmr.greedy import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order

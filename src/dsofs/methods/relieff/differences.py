@@ -13,9 +13,8 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse, triu
 
-from dsofs.design.budget import DOUBLE, Budget, cuts
+from dsofs.design.budget import DOUBLE, Budget, Team, cuts
 from dsofs.design.standard import CONSTANT
-from dsofs.design.threads import Team
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.methods.relieff.kernels import choose_kernels
 from dsofs.methods.relieff.missing import ExpectedDifferences

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
-from dsofs.design.threads import Team
+from dsofs.design.budget import Team
 from dsofs.design.types import AnyArray, Ints
 from dsofs.methods.relieff.differences import Differences
 from dsofs.methods.relieff.weights import class_weights, nearest, relief_scores, target_weights

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dsofs.design.budget import single_threaded
 from dsofs.design.interface import Block, Design
 from dsofs.design.residuals import WithResiduals
-from dsofs.design.threads import single_threaded
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Status, Terms
 from dsofs.solvers.inner.equality import EqualityStep

@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg  # noqa: F401  (loads the second BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsofs.design.threads import all_threads, single_threaded
+from dsofs.design.budget import all_threads, single_threaded
 
 
 def blas_threads():
@@ -44,7 +44,7 @@ def test_fits_that_overlap_leave_the_threads_as_they_were():
     script = """
 import threading, numpy as np, scipy.linalg
 from threadpoolctl import threadpool_info
-from dsofs.design.threads import all_threads, single_threaded
+from dsofs.design.budget import all_threads, single_threaded
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
