@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import betainc
 
 from dsofs.design.budget import single_threaded
-from dsofs.design.copies import Copies
 from dsofs.design.interface import Design
 from dsofs.design.linalg import columns_of, group_norms, row_norms
+from dsofs.design.standard import Copies
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import Problem, Solution
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dsofs.design import Budget, as_design, moments
-from dsofs.design.copies import Copies
+from dsofs.design.standard import Copies
 from dsofs.problem import Problem
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.solvers import solve

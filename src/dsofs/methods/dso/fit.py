@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 
 from dsofs.design import Design
 from dsofs.design.budget import DOUBLE, Budget, refuse_if_too_big, single_threaded
-from dsofs.design.copies import Copies
-from dsofs.design.standard import StandardDesign
+from dsofs.design.standard import Copies, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.methods.dso.known import FreeColumns, Known, wrong_factors_in_groups

@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsofs.design import Budget, Moments, NotFiniteError, StandardDesign, as_design, moments
 from dsofs.design.budget import single_threaded
-from dsofs.design.copies import Copies, probe, without_copies
-from dsofs.design.standard import Columns
+from dsofs.design.standard import Columns, Copies, probe, without_copies
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.problem import Solution, Status
 from dsofs.validation import check_squares, check_varies, explain_not_finite

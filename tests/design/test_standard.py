@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from dsofs.design import Budget, as_design, moments
-from dsofs.design.copies import probe, without_copies
+from dsofs.design.standard import probe, without_copies
 
 DEFAULT = Budget()
 
