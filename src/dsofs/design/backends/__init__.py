@@ -1,4 +1,4 @@
-"""One file for each kind of X. The type of X chooses; a new back end is a class like these, and a line here."""
+"""Kinds of X, with a class for each. The type of X chooses; a new back end is a class like these, and a line here."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from scipy.sparse import csc_array, issparse
 
-from dsofs.design.backends.array_api import ArrayDesign
-from dsofs.design.backends.dense import DenseDesign
+from dsofs.design.backends.dense import ArrayDesign, DenseDesign
 from dsofs.design.backends.sparse import SparseDesign
 from dsofs.design.budget import Budget
 from dsofs.design.standard import Columns, Moments, StandardDesign
