@@ -119,7 +119,7 @@ PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
         ("dsofs.solvers.inner.features", "factorise", _factorise),
     ],
     "Newton": [
-        ("dsofs.solvers.acceleration.newton", "Newton.propose", _uncounted),
+        ("dsofs.solvers.acceleration", "Newton.propose", _uncounted),
         ("dsofs.design.linalg", "Factor.half_solve", _half_solve),
     ],
     "products": [

@@ -1,1 +1,0 @@
-"""Faster proposals for the loop: Newton's steps, working sets, rows removed."""
