@@ -12,8 +12,7 @@ import numpy as np
 from dsofs.design.types import Floats
 from dsofs.problem import History, Problem, Solution, Status, Survival
 from dsofs.solvers.inner.equality import EqualityStep
-from dsofs.solvers.inner.free import FreeModel, free_model
-from dsofs.solvers.inner.margin import FEW_SAMPLES, MarginStep
+from dsofs.solvers.inner.margin import FEW_SAMPLES, FreeModel, MarginStep, free_model
 from dsofs.solvers.linear_programs.interior import solve_interior
 from dsofs.solvers.loop.point import Step
 from dsofs.solvers.loop.reweight import reweight

@@ -15,7 +15,7 @@ import numpy as np
 
 from dsofs.design.types import Bools, Floats
 from dsofs.problem import Problem, Solution
-from dsofs.solvers.inner.free import free_model
+from dsofs.solvers.inner.margin import free_model
 
 Found = TypeVar("Found", bound=Solution | None)  # a solver of which it is known that there is a solution returns one
 

@@ -7,15 +7,21 @@ features scaled by sqrt(d). Its dual is a QP in the Gram matrix K = X diag(d) X'
 
 Hard margins have s = 0 and C = inf, squared slack has s = 1/C and no upper bound, plain slack (hinge) has s = 0. With
 many more samples than features, hard margins are solved on support vectors, squared slack in the space of the features.
+
+Without any feature, the rows that are not penalised predict alone: ``free_model``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from dsofs.design.interface import Design
+from dsofs.design.interface import Block, Design
+from dsofs.design.linalg import row_norms
+from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
-from dsofs.problem import Loss, Problem, SquaredHinge
+from dsofs.problem import Loss, Problem, Squared, SquaredHinge
 from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
@@ -24,6 +30,7 @@ from dsofs.solvers.qp.pivoting import solve_qp
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
 FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
+SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
 
 class MarginStep:
@@ -92,3 +99,52 @@ class GramSpace:
         W /= short
         curvature = None if solved.factors is None else SampleCurvature(X, solved.factors)
         return Inner(W, B, G, cost, solved.free / short, curvature)
+
+
+@dataclass(frozen=True)
+class FreeModel:
+    """What covariates and a bias predict alone: V of least squared slack.
+
+    Its C is that of the problem or, without one, the same for all samples of equal weight.
+    """
+
+    weights: Floats  # V
+    missing: Floats  # xi: how much of its margin each sample misses, of every column of Y
+
+    @property
+    def separates(self) -> bool:
+        """Whether it leaves nothing to do."""
+        return bool(self.missing.size and np.abs(self.missing).max() <= SEPARATED)
+
+
+def free_model(problem: Problem) -> FreeModel:
+    """Without such rows V is empty, and all of every margin is missing."""
+    Y, F = problem.Y, problem.F
+    if not F.size:
+        return FreeModel(np.empty((0, Y.shape[1])), np.ones_like(Y))
+    loss = Squared if problem.constraint == "equality" else SquaredHinge
+    slack = problem.slack
+    if slack is None or not (slack > 0).all():
+        slack = 1 / problem.X.weighted(np.ones_like(Y))
+    slack = slack / slack.mean()
+    losses = [loss(column.copy()) for column in slack.T]
+    nothing = Block(np.empty((len(Y), 0)))
+    inner = FeatureSpace(nothing, Y, losses, F).solve(np.empty(0, dtype=np.intp), nothing, np.empty(0), None)
+    assert inner is not None, "least squares on some samples always has a solution"
+    return FreeModel(inner.free, slack * np.abs(inner.B) if loss is SquaredHinge else slack * inner.B * Y)
+
+
+def objective_at_zero(problem: Problem) -> tuple[float, Floats]:
+    """The objective of W = 0, infinite where margins are hard, and the weights of the rows that are not penalised."""
+    if problem.terms is not None:  # residuals are rows too, and take up all of Y
+        assert isinstance(problem.X, WithResiduals)
+        norms = np.zeros(problem.n_groups)
+        norms[problem.X.X.n_columns :] = row_norms(problem.Y / problem.X.v[:, None])
+        return problem.penalty.value(norms), np.empty((0, problem.Y.shape[1]))
+    model = free_model(problem)
+    if problem.C is None:
+        return np.inf, model.weights
+    if problem.loss == "hinge":
+        return float(np.sum(problem.C)), model.weights
+    missed = np.where(model.missing == 0, 0.0, problem.C)  # no infinite C times nothing
+    return 0.5 * float(np.sum(missed * model.missing**2)), model.weights

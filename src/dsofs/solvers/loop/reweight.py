@@ -15,7 +15,7 @@ import numpy as np
 from dsofs.design.types import Floats
 from dsofs.problem import SUPPORT, History, Problem, Solution, Status, Survival
 from dsofs.solvers.acceleration import Proposals, without_superfluous_rows
-from dsofs.solvers.inner.free import free_model, objective_at_zero
+from dsofs.solvers.inner.margin import free_model, objective_at_zero
 from dsofs.solvers.loop.point import Point, Step, relative_gap
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was

@@ -9,7 +9,7 @@ import pytest
 from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
-from dsofs.solvers.inner.free import free_model
+from dsofs.solvers.inner.margin import free_model
 from dsofs.solvers.slack import auto_C, entry_C
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
