@@ -16,7 +16,7 @@ import numpy as np
 from dsofs import DSOSelector
 from dsofs.methods.dso import fit
 from dsofs.ranking import rank_features
-from dsofs.solvers import slack
+from dsofs.solvers import joint
 from dsofs.statistics.samples import Split
 
 COSTS = (100, 30, 10, 5, 3)
@@ -38,7 +38,7 @@ def orders(cost: float, p: float, prefix: str, split: Split, depth: int, seed: i
     clock = time.perf_counter()
     selector = DSOSelector(depth, p=p)
     data = fit.prepare(selector, X, y)
-    with patch.object(slack, "AUTO_C", float(cost)):
+    with patch.object(joint, "AUTO_C", float(cost)):
         problem, solution = fit.solve_dso(selector, data, p, "auto")
     solving = time.perf_counter() - clock
     found = {}

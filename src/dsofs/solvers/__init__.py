@@ -21,7 +21,7 @@ How they call each other:
                                     -> inner.margin | inner.equality           the inner step
                                          -> qp.pivoting                        0 <= a <= C
                                     -> problem.lower_bound                     is it enough?
-                   -> separability -> slack                                    which classes overlap; what slack costs
+                   -> separability                                             which classes overlap and so get slack
 
 ``loop.point`` holds what these hand to each other; what is solved is described in ``dsofs.problem``.
 """

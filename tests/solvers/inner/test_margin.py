@@ -10,7 +10,7 @@ from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
 from dsofs.solvers.inner.margin import free_model
-from dsofs.solvers.slack import auto_C, entry_C
+from dsofs.solvers.joint import auto_C, entry_C
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
 

@@ -22,7 +22,7 @@ from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve
-from dsofs.solvers.slack import auto_C, costs, entry_C, solve_with_features
+from dsofs.solvers.joint import auto_C, costs, entry_C, solve_with_features
 from dsofs.validation import check_groups, check_weighted_X_y, one_versus_rest, sample_importance
 
 ELIMINATION = 4  # copies of X, dense, that Algorithm 1's elimination holds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dsofs.solvers import solve
-from dsofs.solvers.slack import RAISED, auto_C, costs, default_C, entry_C, solve_with_features
+from dsofs.solvers.joint import RAISED, auto_C, costs, default_C, entry_C, solve_with_features
 from tests.problems import random_problem
 
 
