@@ -103,7 +103,7 @@ def _uncounted(*_: Any) -> Work:
 # Phase -> (module, name of the function or Class.method, its work) wherever it is called from.
 PHASES: dict[str, list[tuple[str, str, Callable[..., Work]]]] = {
     "standardising": [
-        ("dsofs.methods.shared.linear", "moments", _moments),
+        ("dsofs.methods.shared.base", "moments", _moments),
         ("dsofs.design.standard", "StandardDesign.materialise", _materialise),
     ],
     "Gram": [

@@ -8,8 +8,13 @@ import numpy as np
 
 from dsofs.design.budget import Budget, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
+from dsofs.methods.shared.base import (
+    N_FEATURES_RULE,
+    RankedSelector,
+    distinct_design,
+    publish_solution,
+    warn_not_converged,
+)
 from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, options, real
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features

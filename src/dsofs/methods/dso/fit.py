@@ -18,7 +18,7 @@ from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.methods.dso.known import FreeColumns, Known, wrong_factors_in_groups
 from dsofs.methods.dso.parameters import HINGE
-from dsofs.methods.shared.linear import distinct_design, publish_solution, warn_not_converged
+from dsofs.methods.shared.base import distinct_design, publish_solution, warn_not_converged
 from dsofs.problem import Problem, Solution, Status
 from dsofs.ranking import rank_features
 from dsofs.solvers import solve

@@ -16,8 +16,7 @@ from dsofs.design.linalg import row_norms
 from dsofs.design.standard import Columns
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.lasso.descent import ONE_TASK, SOLVERS, dual_norms, lasso_weights
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.methods.shared.linear import standard_design
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.parameters import ANY_INT, BOOLEAN, NONE, Conflict, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.validation import all_or_nothing, check_positive, check_X_y, one_versus_rest

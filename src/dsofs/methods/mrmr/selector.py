@@ -8,8 +8,7 @@ from dsofs.design.budget import refuse_if_too_big, single_threaded
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.methods.mrmr.greedy import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.methods.shared.linear import standard_design
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.parameters import NONE, Rule, check_parameters, integer, options
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.validation import all_or_nothing, check_codes, check_weighted_X_y, wrong_sample_weight

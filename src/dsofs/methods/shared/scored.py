@@ -9,8 +9,7 @@ from dsofs.design import Block
 from dsofs.design.budget import DOUBLE, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.greedy import f_statistics
-from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.methods.shared.linear import standard_design
+from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.parameters import Rule, check_parameters
 from dsofs.ranking import rank_kept
 from dsofs.validation import all_or_nothing, check_X_y
