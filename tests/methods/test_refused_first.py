@@ -13,7 +13,7 @@ from dsofs import (
     ReliefFSelector,
     RFSSelector,
 )
-from dsofs.methods.dso.parameters import CONSTRAINTS, LOSSES
+from dsofs.methods.dso.fit import CONSTRAINTS, LOSSES
 from dsofs.solvers import SOLVERS, SUPPORTS
 from tests.problems import random_data
 

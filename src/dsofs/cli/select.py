@@ -18,7 +18,7 @@ from dsofs.cli import CALLED, options
 from dsofs.cli.messages import errors_in_one_line, messages, printable, show_notes
 from dsofs.cli.watch import stages
 from dsofs.methods import METHODS
-from dsofs.methods.dso.parameters import AUTO
+from dsofs.methods.dso.fit import AUTO
 from dsofs.report import Findings
 from dsofs.report.grade import grade
 from dsofs.report.verdict import in_words, own_remarks

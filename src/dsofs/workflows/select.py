@@ -19,7 +19,7 @@ from dsofs.examination.record import Source
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
-from dsofs.methods.dso.parameters import AUTO
+from dsofs.methods.dso.fit import AUTO
 from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.report.page import render
 from dsofs.stopwatch import Progress, Stopwatch

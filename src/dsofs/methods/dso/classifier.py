@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.design.linalg import on_host
 from dsofs.design.types import AnyArray, Floats
-from dsofs.methods.dso.fit import prepare, publish, solve_dso, warn_about
-from dsofs.methods.dso.parameters import DSO_RULES, check_call
+from dsofs.methods.dso.fit import DSO_RULES, check_call, prepare, publish, solve_dso, warn_about
 from dsofs.methods.shared.base import check_same_library, follow, moved_to
 from dsofs.parameters import DEPRECATED
 from dsofs.validation import all_or_nothing, is_dispatched, wrong_sample_weight

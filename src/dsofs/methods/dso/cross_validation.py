@@ -23,7 +23,11 @@ from sklearn.utils.validation import has_fit_parameter
 from dsofs.design.linalg import on_host, take
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.dso.fit import (
+    AUTO,
+    DSO_RULES,
     TrainingData,
+    check_call,
+    dso_conflicts,
     prepare,
     publish,
     ranked,
@@ -32,7 +36,6 @@ from dsofs.methods.dso.fit import (
     warn_about,
     warn_without_features,
 )
-from dsofs.methods.dso.parameters import AUTO, DSO_RULES, check_call, dso_conflicts
 from dsofs.methods.dso.search_results import SearchResults, Setting, parameters
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real

@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from dsofs.design.types import AnyArray
-from dsofs.methods.dso.fit import prepare, publish, ranked, solve_dso, warn_about, warn_without_features
-from dsofs.methods.dso.parameters import DSO_RULES, check_call
+from dsofs.methods.dso.fit import (
+    DSO_RULES,
+    check_call,
+    prepare,
+    publish,
+    ranked,
+    solve_dso,
+    warn_about,
+    warn_without_features,
+)
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
 from dsofs.parameters import DEPRECATED
 from dsofs.validation import all_or_nothing, wrong_sample_weight
