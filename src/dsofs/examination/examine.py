@@ -27,12 +27,11 @@ from dsofs.examination.resampling import (
     shuffled_accuracies,
 )
 from dsofs.moved import renamed
-from dsofs.parameters import DEPRECATED
 from dsofs.statistics.judge import dense
 from dsofs.statistics.samples import Samples
 from dsofs.statistics.splits import Rows
 from dsofs.stopwatch import Progress, Stopwatch
-from dsofs.validation import check_categorical, check_X_y
+from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
 PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS

@@ -15,15 +15,21 @@ from dsofs.methods.shared.base import (
     publish_solution,
     warn_not_converged,
 )
-from dsofs.parameters import BOOLEAN, NONE, Rule, check_parameters, integer, options, real
 from dsofs.problem import Problem, Status
 from dsofs.ranking import RANKINGS, rank_features
 from dsofs.solvers.rfs.general import Term, minimise_terms
 from dsofs.validation import (
+    BOOLEAN,
+    NONE,
+    Rule,
     all_or_nothing,
+    check_parameters,
     check_weighted_X_target,
     check_weighted_X_y,
+    integer,
     one_versus_rest,
+    options,
+    real,
     wrong_sample_weight,
 )
 

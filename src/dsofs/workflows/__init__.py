@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dsofs.methods import METHODS
-from dsofs.parameters import Rule, options
+from dsofs.validation import Rule, options
 
 METHOD = options(*METHODS)
 

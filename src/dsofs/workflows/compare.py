@@ -19,7 +19,6 @@ from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, 
 from dsofs.experiments.side_by_side import Asked, SideBySide, last_asked, remember, side_by_side
 from dsofs.files import write_folder
 from dsofs.methods import METHODS, Method
-from dsofs.parameters import BOOLEAN, NONE, Rule, integer, options
 from dsofs.report.compared import render_comparison
 from dsofs.statistics import Samples
 from dsofs.tables.imputing import IMPUTES
@@ -27,6 +26,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.readers.guards import refuse_too_big
 from dsofs.tables.writers import csv_text
+from dsofs.validation import BOOLEAN, NONE, Rule, integer, options
 from dsofs.workflows import METHOD, check_arguments
 
 DEFAULT_METHODS = ("dso", "multitask_lasso", "l1_svm", "f_test")

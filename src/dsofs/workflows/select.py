@@ -20,7 +20,6 @@ from dsofs.files import write_folder
 from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
 from dsofs.methods.dso.fit import AUTO
-from dsofs.parameters import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.report.page import render
 from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.tables.imputing import IMPUTES
@@ -29,6 +28,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import csv_text
+from dsofs.validation import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
 from dsofs.workflows import METHOD, check_arguments
 
 FOLDS = 5

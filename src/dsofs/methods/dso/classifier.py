@@ -15,8 +15,7 @@ from dsofs.design.linalg import on_host
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.dso.fit import DSO_RULES, check_call, prepare, publish, solve_dso, warn_about
 from dsofs.methods.shared.base import check_same_library, follow, moved_to
-from dsofs.parameters import DEPRECATED
-from dsofs.validation import all_or_nothing, is_dispatched, wrong_sample_weight
+from dsofs.validation import DEPRECATED, all_or_nothing, is_dispatched, wrong_sample_weight
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

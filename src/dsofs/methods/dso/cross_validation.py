@@ -38,10 +38,22 @@ from dsofs.methods.dso.fit import (
 )
 from dsofs.methods.dso.search_results import SearchResults, Setting, parameters
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
-from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, broken_entries, integer, options, real
 from dsofs.problem import Penalty, Solution, Status, Survival
 from dsofs.ranking import first_ranked
-from dsofs.validation import all_or_nothing, is_dispatched, rows_of, wrong_sample_weight
+from dsofs.validation import (
+    ANY_INT,
+    ARRAY_LIKE,
+    NONE,
+    Rule,
+    all_or_nothing,
+    broken_entries,
+    integer,
+    is_dispatched,
+    options,
+    real,
+    rows_of,
+    wrong_sample_weight,
+)
 
 CV_RULES: dict[str, Rule] = DSO_RULES | {
     "n_features_to_select": N_FEATURES_RULE,

@@ -18,7 +18,11 @@ from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.group_sizes import GroupSizes
 from dsofs.methods.dso.known import FreeColumns, Known, wrong_factors_in_groups, wrong_known
 from dsofs.methods.shared.base import distinct_design, publish_solution, warn_not_converged
-from dsofs.parameters import (
+from dsofs.problem import Problem, Solution, Status
+from dsofs.ranking import RANKINGS, rank_features
+from dsofs.solvers import SUPPORTS, solve
+from dsofs.solvers.joint import auto_C, costs, entry_C, solve_with_features
+from dsofs.validation import (
     ANY_INT,
     ARRAY_LIKE,
     BOOLEAN,
@@ -27,20 +31,14 @@ from dsofs.parameters import (
     NONE,
     Conflict,
     Rule,
-    check_parameters,
-    integer,
-    options,
-    real,
-)
-from dsofs.problem import Problem, Solution, Status
-from dsofs.ranking import RANKINGS, rank_features
-from dsofs.solvers import SUPPORTS, solve
-from dsofs.solvers.joint import auto_C, costs, entry_C, solve_with_features
-from dsofs.validation import (
     check_groups,
+    check_parameters,
     check_weighted_X_y,
+    integer,
     n_features_of,
     one_versus_rest,
+    options,
+    real,
     sample_importance,
     wrong_class_weight,
     wrong_groups,

@@ -15,8 +15,7 @@ import numpy as np
 
 from dsofs.design.standard import Columns, StandardDesign
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
-from dsofs.parameters import ARRAY_LIKE
-from dsofs.validation import feature_positions, n_features_of, names_of
+from dsofs.validation import ARRAY_LIKE, feature_positions, n_features_of, names_of
 
 LISTS = ("include", "exclude")
 DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say

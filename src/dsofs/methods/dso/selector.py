@@ -17,8 +17,7 @@ from dsofs.methods.dso.fit import (
     warn_without_features,
 )
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, follow
-from dsofs.parameters import DEPRECATED
-from dsofs.validation import all_or_nothing, wrong_sample_weight
+from dsofs.validation import DEPRECATED, all_or_nothing, wrong_sample_weight
 
 RULES = DSO_RULES | {"n_features_to_select": N_FEATURES_RULE}
 

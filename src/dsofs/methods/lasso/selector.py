@@ -17,9 +17,22 @@ from dsofs.design.standard import Columns
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.lasso.descent import ONE_TASK, SOLVERS, dual_norms, lasso_weights
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
-from dsofs.parameters import ANY_INT, BOOLEAN, NONE, Conflict, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept, two_tier_scores
-from dsofs.validation import all_or_nothing, check_positive, check_X_y, one_versus_rest
+from dsofs.validation import (
+    ANY_INT,
+    BOOLEAN,
+    NONE,
+    Conflict,
+    Rule,
+    all_or_nothing,
+    check_parameters,
+    check_positive,
+    check_X_y,
+    integer,
+    one_versus_rest,
+    options,
+    real,
+)
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -9,9 +9,18 @@ from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.discretize import DISCRETIZERS, code_type, discretized
 from dsofs.methods.mrmr.greedy import SCHEMES, FTestCorrelation, Measure, MutualInformation, greedy_order
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
-from dsofs.parameters import NONE, Rule, check_parameters, integer, options
 from dsofs.ranking import rank_kept, two_tier_scores
-from dsofs.validation import all_or_nothing, check_codes, check_weighted_X_y, wrong_sample_weight
+from dsofs.validation import (
+    NONE,
+    Rule,
+    all_or_nothing,
+    check_codes,
+    check_parameters,
+    check_weighted_X_y,
+    integer,
+    options,
+    wrong_sample_weight,
+)
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

@@ -13,14 +13,21 @@ from dsofs.design.types import AnyArray, Ints
 from dsofs.methods.relieff.differences import Differences
 from dsofs.methods.relieff.weights import class_weights, nearest, relief_scores, target_weights
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector
-from dsofs.parameters import ANY_INT, ARRAY_LIKE, NONE, Rule, check_parameters, integer, options, real
 from dsofs.ranking import rank_kept
 from dsofs.validation import (
+    ANY_INT,
+    ARRAY_LIKE,
+    NONE,
+    Rule,
     all_or_nothing,
     check_categorical,
+    check_parameters,
     check_varies,
     check_X_target,
     check_X_y,
+    integer,
+    options,
+    real,
     wrong_categorical,
 )
 

@@ -21,10 +21,19 @@ from dsofs.design.budget import single_threaded
 from dsofs.design.linalg import on_host, widest_float
 from dsofs.design.standard import Columns, Copies, probe, without_copies
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
-from dsofs.parameters import NONE, Rule, integer, real
 from dsofs.problem import Solution, Status
 from dsofs.ranking import first_ranked
-from dsofs.validation import check_squares, check_varies, explain_not_finite, is_dispatched, reachable
+from dsofs.validation import (
+    NONE,
+    Rule,
+    check_squares,
+    check_varies,
+    explain_not_finite,
+    integer,
+    is_dispatched,
+    reachable,
+    real,
+)
 
 N_FEATURES_RULE: Rule = integer(1) | real(0, 1, closed="right") | NONE
 

@@ -10,9 +10,8 @@ from dsofs.design.budget import DOUBLE, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.mrmr.greedy import f_statistics
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
-from dsofs.parameters import Rule, check_parameters
 from dsofs.ranking import rank_kept
-from dsofs.validation import all_or_nothing, check_X_y
+from dsofs.validation import Rule, all_or_nothing, check_parameters, check_X_y
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,

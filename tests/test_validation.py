@@ -3,7 +3,7 @@
 import pytest
 from sklearn.base import BaseEstimator
 
-from dsofs.parameters import BOOLEAN, NONE, Conflict, check_parameters, integer, options, real
+from dsofs.validation import BOOLEAN, NONE, Conflict, check_parameters, integer, options, real
 
 RULES = {"size": integer(1) | NONE, "kind": options("small", "large"), "exact": BOOLEAN}
 CONFLICTS = [Conflict({"kind": options("large"), "size": integer(1)}, "'size' of {owner} must be None with 'large'.")]
