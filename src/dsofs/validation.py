@@ -123,7 +123,7 @@ def broken_entries(owner: str, name: str, rule: Rule, values: Any) -> Iterator[s
             yield f"Each entry of the {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead."
 
 
-# Data.
+# Data: X, y, feature groups and weights.
 
 
 def all_or_nothing(fit: Callable[P, Fitted]) -> Callable[P, Fitted]:

@@ -35,6 +35,7 @@ MAX_RETURNS, STAYING = 3, 1e-9
 WORTHWHILE = 1e-6  # relative descent; less is no other optimum, or rounding
 MAX_FAILURES = 3  # in a row, of the most promising removals: the others will not pay either
 LIKELY = 2.0  # a removal is tried if so many times its gain exceed its cost, an estimate as samples may change sides
+# Newton's steps:
 DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjugate gradients never form it
 CG_TOL, CG_STEPS = 0.05, 50  # the step is damped anyway: a rough solution will do
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.3, 1e-8, 1.0

@@ -1,6 +1,6 @@
 """Our solver: each outer step solves for all of W at once, exactly; slack where classes cannot be separated.
 
-What slack costs unless the user says is in units of the C at which W leaves zero, and raised while W has no feature:
+Unless the user sets C, slack costs so many times the C at which W leaves zero, and more while W has no feature:
 
     C  =  factor / p * entry_C,        entry_C  =  1 / max_g ||X_g'(v o Y)||,        then 10 C, 100 C, ...
 
