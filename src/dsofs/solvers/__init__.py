@@ -12,7 +12,7 @@ Which solver when, and why:
 | squared slack | m > n | ``inner.features`` | Newton's method on W: linear in m |
 | equalities | any | ``inner.equality`` | a linear system, m x m or (with slack, m > n) n x n |
 | sums of norms of residuals and rows (RFS) | any | ``rfs.general`` | the loop again, residuals being further rows |
-| the paper's Algorithm 1 | any | ``paper.alternating`` | for comparison: it stops above the optimum |
+| the paper's Algorithm 1 | any | ``alternating`` | for comparison: it stops above the optimum |
 
 How they call each other:
 
@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from dsofs.design.budget import single_threaded
 from dsofs.design.types import Floats
 from dsofs.problem import Problem, Solution, Survival
+from dsofs.solvers.alternating import solve_alternating
 from dsofs.solvers.joint import solve_joint
-from dsofs.solvers.paper.alternating import solve_alternating
 
 __all__ = ["SOLVERS", "SUPPORTS", "Supports", "solve"]
 

@@ -6,8 +6,8 @@ import pytest
 from dsofs.design import Block
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
+from dsofs.solvers.alternating import AlternatingStep
 from dsofs.solvers.inner.equality import EqualityStep
-from dsofs.solvers.paper.alternating import AlternatingStep
 from tests.problems import label_columns, random_problem, standardised
 
 
