@@ -22,7 +22,8 @@ from scipy.stats import false_discovery_control, norm
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.examination.findings import Suspect
-from dsofs.examination.resampling import Judgement, Resample
+from dsofs.examination.resampling import Resample
+from dsofs.statistics.judge import Judgement
 from dsofs.statistics.samples import Samples
 
 FALSE_SHARE = 0.2  # of the listed samples, in expectation, if margins are normal: four of five are worth a look

@@ -15,23 +15,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import choice_of
 from dsofs.examination.relabelling import shuffle_labels
-from dsofs.statistics.judge import LinearModel, dense
-from dsofs.statistics.samples import Samples
+from dsofs.statistics.judge import Judgement, LinearModel, dense
+from dsofs.statistics.samples import Samples, Split
 from dsofs.statistics.splits import Rows, folds, train_test
 from dsofs.stopwatch import Progress
 
 ALL_FEATURES_ENTRIES = 20_000_000  # of a training part; on more, the model on all features is not worth its time
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a model says of the held-out samples: class codes, and the margins of their own classes."""
-
-    predicted: Ints
-    margins: Floats
 
 
 @dataclass(frozen=True)
@@ -88,32 +80,32 @@ def run_split(
     """
     clock = time.process_time()
     split = data.split(*rows)
-    training, test = split.training, split.test
+    training = split.training
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples gives the same ones, once
         fitted = training.fit(with_own_folds(selector, training))
         choice = choice_of(fitted, data.X.shape[1])
-        predicted, margins = [], []
-        for number in ks:
-            top = choice.order[: choice.n_chosen if number == k else number]
-            model, held_out = LinearModel(dense(training.X[:, top]), training.y), dense(test.X[:, top])
-            predicted.append(model.predict(held_out))
-            margins.append(model.margins(held_out, test.y))
-        by_all = None
-        if also is not None:
-            every, held_out = _columns(training.X, also), _columns(test.X, also)
-            whole = LinearModel(every, training.y)
-            by_all = Judgement(whole.predict(held_out), whole.margins(held_out, test.y))
+        judged = [_judge(split, choice.order[: choice.n_chosen if number == k else number]) for number in ks]
+        by_all = None if also is None else _judge_all(split, also)
     order = choice.order[: max(*ks, choice.n_chosen)]
     seconds = time.process_time() - clock
     return Resample(
-        *rows, order, choice.n_chosen, np.array(predicted), np.mean(margins, axis=0), by_all, seconds
+        *rows, order, choice.n_chosen, np.array([each.predicted for each in judged]),
+        np.mean([each.margins for each in judged], axis=0), by_all, seconds,
     )  # fmt: skip
 
 
-def _columns(X: AnyArray, columns: Ints) -> AnyArray:
-    """X itself if these are all of its columns."""
-    return X if len(columns) == X.shape[1] else X[:, columns]
+def _judge(split: Split, features: Ints) -> Judgement:
+    training, test = (dense(part.X[:, features]) for part in (split.training, split.test))
+    return LinearModel(training, split.training.y).judge(test, split.test.y)
+
+
+def _judge_all(split: Split, features: Ints) -> Judgement:
+    """As they are, sparse or not; nothing is copied if these are all features."""
+    training, test = (
+        part.X if len(features) == part.X.shape[1] else part.X[:, features] for part in (split.training, split.test)
+    )
+    return LinearModel(training, split.training.y).judge(test, split.test.y)
 
 
 def given_folds(selector: Any) -> dict[str, int]:

@@ -15,7 +15,6 @@ from scipy import sparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, f1_score, recall_score
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -67,31 +66,60 @@ def dense(X: AnyArray) -> Floats:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What a model says of the held-out samples: class codes, and the margins of their own classes."""
+
+    predicted: Ints
+    margins: Floats
+
+
 class LinearModel:
-    """An SVM, or a discriminant analysis of many samples, on standardised features, fitted to class codes."""
+    """An SVM, or a discriminant analysis of many samples, on standardised features, fitted to class codes.
+
+    With more features than samples the SVM is given the products K = Z Z' of the standardised samples Z: one product of
+    matrices, where LIBSVM would multiply one pair of samples at a time.
+    """
 
     def __init__(self, X: AnyArray, codes: Ints) -> None:
         self._pairwise = len(codes) <= SVM_SAMPLES
-        if not X.shape[1]:
-            model: Any = DummyClassifier()  # without a feature, the largest class is the best guess
-        elif self._pairwise:
-            model = linear_svm()
-        else:
-            X, model = dense(X), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-        scaler = [StandardScaler(with_mean=not sparse.issparse(X))] if X.shape[1] else []
-        self._model = make_pipeline(*scaler, model).fit(X, codes)
+        X = X if self._pairwise else dense(X)
+        self._scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X) if X.shape[1] else None
+        by_products = self._pairwise and X.shape[1] > X.shape[0]
+        self._training = self._scaled(X) if by_products else None
+        self._model = self._kind().fit(self._seen(X), codes)
+
+    def _kind(self) -> Any:
+        if self._scaler is None:
+            return DummyClassifier()  # without a feature, the largest class is the best guess
+        if not self._pairwise:
+            return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+        return linear_svm() if self._training is None else linear_svm().set_params(kernel="precomputed")
+
+    def _scaled(self, X: AnyArray) -> AnyArray:
+        return X if self._scaler is None else self._scaler.transform(X if self._pairwise else dense(X))
+
+    def _seen(self, X: AnyArray) -> AnyArray:
+        """What the model is given of samples: their features, or their products with the training samples."""
+        Z = self._scaled(X)
+        return Z if self._training is None else dense(Z @ self._training.T)
 
     def predict(self, X: AnyArray) -> Ints:
         """Class codes."""
-        return np.asarray(self._model.predict(X if self._pairwise else dense(X)), dtype=np.intp)
+        return np.asarray(self._model.predict(self._seen(X)), dtype=np.intp)
 
-    def margins(self, X: AnyArray, codes: Ints) -> Floats:
+    def judge(self, X: AnyArray, codes: Ints) -> Judgement:
+        """Predictions, and how clear they are for samples of these classes."""
+        seen = self._seen(X)
+        return Judgement(np.asarray(self._model.predict(seen), dtype=np.intp), self._margins(seen, codes))
+
+    def _margins(self, seen: AnyArray, codes: Ints) -> Floats:
         """The decision value of each sample's own class against the nearest other one; NaN for classes not learnt."""
         classes = self._model.classes_
-        if not X.shape[1]:
-            return np.full(X.shape[0], np.nan)
+        if self._scaler is None:
+            return np.full(len(codes), np.nan)
         first, second = np.triu_indices(len(classes), 1)
-        values = self._model.decision_function(X if self._pairwise else dense(X))
+        values = self._model.decision_function(seen)
         if values.ndim == 1:
             pairs = -values[:, None]  # of two classes, positive values are for the second
         else:
