@@ -21,7 +21,7 @@ SIZES = (10, 20)
 def measure(folder: Path, name: str, k: int) -> None:
     with np.load(folder / f"{name}.npz") as file:
         X, y, suspect = file["X"].astype(np.float64), file["y"], np.asarray(file["suspect"], dtype=bool)
-    found = examine(X, y, DSOSelector(k), n_permutations=0)
+    found = examine(X, y, DSOSelector(k), n_resamples=20, n_permutations=0)
     listed = np.zeros(len(y), dtype=bool)
     listed[[int(each.sample) for each in found.suspects]] = True
     values = {"listed": int(listed.sum()), "right": int((listed & suspect).sum()), "suspect": int(suspect.sum())}

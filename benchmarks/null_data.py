@@ -72,7 +72,8 @@ def measure(kind: str, seed: int) -> dict[str, object]:
         X += rng.normal(size=(groups.max() + 1, N_FEATURES))[groups]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = examine(X, y, DSOSelector(K), ks=[K], groups=groups, n_permutations=PERMUTATIONS, random_state=seed)
+        found = examine(X, y, DSOSelector(K), ks=[K], groups=groups, n_resamples=20, n_permutations=PERMUTATIONS,
+                        random_state=seed)  # fmt: skip
     return {
         "p_value": found.permutation.p_value,
         "accuracy": found.accuracy.at_k,

@@ -41,9 +41,46 @@ def test_the_files_say_what_examine_finds(table):
 
 def test_what_is_printed(table):
     result, out = select(table)
-    assert "chosen again" in result.output
-    assert "Held-out accuracy" in result.output
-    assert str(out / "report.html") in result.output.replace("\n", "")
+    assert result.stderr.startswith("Examining: 3 resamples and 4 shuffled labellings, about ")
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["rank", "feature", "score"]
+    assert lines[5] == f"Written: {out / 'selected.csv'}, {out / 'selection.json'}"
+    assert "Held-out accuracy" in lines[6]
+    assert "in at least half of 3 resamples" in lines[7]
+    assert lines[-1] == f"Written: {out / 'report.html'}"
+
+
+def test_the_answer_is_there_before_the_examination(table, monkeypatch):
+    """The features are printed and written, and the report of another selection is gone, if Ctrl-C stops the rest."""
+    _, out = select(table, "--seed", "1")
+    assert (out / "report.html").exists()
+
+    def interrupted(*_, **__):
+        assert not (out / "report.html").exists()
+        assert len((out / "selected.csv").read_text(encoding="utf-8").splitlines()) == 5
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dsofs.workflows.select.examine", interrupted)
+    result, _ = select(table)
+    assert result.exit_code == 130
+    assert result.stdout.splitlines()[0].split() == ["rank", "feature", "score"]
+    assert sorted(path.name for path in out.iterdir()) == ["selected.csv", "selection.json"]
+
+
+def test_numbers_that_the_time_allows_give_the_same_again(table, monkeypatch):
+    """With the numbers that were chosen, another run finds the same."""
+    out = table.parent / "out"
+    words = ("select", str(table), "--target", "label", "-k", "4", "--n-jobs", "1", "--json", "--out", str(out))
+    chosen = run(*words, "--time", "0.001")
+    assert chosen.exit_code == 0, chosen.output
+    assert "Examining: 5 resamples and no shuffled labellings" in chosen.stderr
+    again = chosen.stderr.rpartition("The same again: ")[2].split()
+    assert again == ["--resamples", "5", "--permutations", "0"]
+    given = run(*words, *again)
+    first, second = (json.loads(result.stdout) for result in (chosen, given))
+    assert first["examined"] == second["examined"]
+    assert first["selected"] == second["selected"]
+    assert "5 resamples and no shuffled labellings, estimated" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_page_names_samples_by_their_ids(table):

@@ -102,7 +102,7 @@ def test_stages_are_reported(table):
         table, "label", k=2, n_resamples=3, n_permutations=2, n_jobs=1, progress=lambda *step: heard.append(step)
     )
     assert [step for step in heard if step[1] == step[2]] == [
-        ("reading", 1, 1), ("selecting", 1, 1), ("resamples", 3, 3), ("shuffled labels", 2, 2),
+        ("reading", 1, 1), ("selecting", 1, 1), ("resampling", 3, 3), ("shuffling labels", 2, 2),
     ]  # fmt: skip
     tables, cells = [], []
     compare_table(table, "label", methods=["f_test"], ks=[2], quick=True, trials=2, on_read=tables.append,

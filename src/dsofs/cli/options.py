@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from dsofs.examination.plan import TIME_LIMIT
 from dsofs.tables.imputing import IMPUTES
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]
@@ -142,10 +143,12 @@ def image_shape(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 report = together(
     click.option("--report/--no-report", default=True, help="Whether to examine the selection and write report.html."),
-    click.option("--resamples", "n_resamples", default=20, show_default=True, type=click.IntRange(2),
-                 help="Number of resamples for accuracy and stability."),
+    click.option("--resamples", "n_resamples", type=click.IntRange(2),
+                 help="Number of resamples for accuracy and stability; by default 20, 10 or 5, as --time allows."),
     click.option("--permutations", "n_permutations", type=click.IntRange(0),
-                 help="Number of shuffled labellings to compare with; by default 49, or 19 if they would take long."),
+                 help="Number of shuffled labellings to compare with; by default 99, 49, 19 or 0, as --time allows."),
+    click.option("--time", "time_limit", metavar="SECONDS", default=TIME_LIMIT, show_default=True,
+                 type=click.FloatRange(0, **OPEN), help="About how long everything may take, if it can be that quick."),
     click.option("--image-shape", metavar="ROWSxCOLUMNS", callback=image_shape,
                  help="Samples are images of this shape: draw the selected pixels."),
     click.option("--image-order", default="C", show_default=True, type=click.Choice(["C", "F"]),

@@ -16,14 +16,16 @@ from rich.text import Text
 
 from dsofs.cli import CALLED, options
 from dsofs.cli.messages import errors_in_one_line, messages, printable, show_notes
-from dsofs.cli.watch import stages
+from dsofs.cli.watch import Stages
+from dsofs.examination.findings import Plan
 from dsofs.methods import METHODS
 from dsofs.methods.dso.fit import AUTO
 from dsofs.report import Findings
 from dsofs.report.grade import grade
 from dsofs.report.verdict import in_words, own_remarks
-from dsofs.workflows.select import HARD, TableSelection, select_table
+from dsofs.workflows.select import HARD, REPORT, TableSelection, select_table
 
+OFTEN = 0.5  # of the resamples
 PRINTED = 50  # features: more would scroll what is said below them off the screen
 
 
@@ -58,20 +60,43 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 def main(file: Path, as_json: bool, **settings: Any) -> None:
     """Select the features of FILE that separate the classes in its column COLUMN.
 
-    Writes selected.csv, selection.json and report.html into the folder given by --out; with --no-report, the
-    report.html of an earlier selection is removed from it. Exit codes: 0 done; 2 the data or the options cannot be
-    used; 130 interrupted, with nothing half-written.
+    Prints the features and writes selected.csv and selection.json into the folder given by --out as soon as they are
+    selected; a report.html of an earlier selection is removed. Then examines the selection and writes its report.html,
+    unless --no-report is given. Exit codes: 0 done; 2 the data or the options cannot be used; 130 interrupted, with
+    nothing half-written.
     """
     console = messages()
-    with errors_in_one_line(), stages(console) as progress:
+    with errors_in_one_line(), Stages(console) as progress:
         called = click.get_current_context().meta.get(CALLED)
-        found = select_table(file, command=called, progress=progress, **settings)
-    show_notes(console, found.notes)
+
+        def answer(found: TableSelection) -> None:
+            with progress.aside():
+                show_notes(console, found.notes)
+                if not as_json:
+                    print_selection(found)
+
+        found = select_table(
+            file,
+            command=called,
+            progress=progress,
+            on_selected=answer,
+            on_plan=lambda plan: console.print(plan_words(plan)),
+            **settings,
+        )
     if as_json:
         paths = {name: str(path) for name, path in found.files.items()}
         click.echo(json.dumps({**summary(found), "seconds": found.seconds, "files": paths}, indent=2))
-    else:
-        print_selection(found)
+    elif found.findings is not None:
+        print_findings(found.findings, found.files[REPORT])
+
+
+def plan_words(plan: Plan) -> str:
+    """What will be measured, how long that is estimated to take, and how to have the same again."""
+    words = f"Examining: {plan.words}, about {plan.seconds:.0f} s"
+    if plan.time_limit is None:
+        return f"{words}."
+    again = f"--resamples {plan.n_resamples} --permutations {plan.n_permutations}"
+    return f"{words}, of {plan.time_limit:.0f} s left of --time. The same again: {again}"
 
 
 def summary(found: TableSelection) -> dict[str, Any]:
@@ -108,23 +133,37 @@ def figures(findings: Findings) -> dict[str, Any]:
         "p_value": None if test is None else test.p_value,
         "stability": findings.stability.at_k,
         "one_standard_error_k": curve.one_se_k,
+        "resamples": findings.origin.n_resamples,
+        "permutations": 0 if test is None else len(test.shuffled),
     }
 
 
 def print_selection(found: TableSelection) -> None:
-    selection, findings = found.selection, found.findings
-    again = findings is not None
-    table = Table("rank", "feature", "score", *["chosen again"] * again, box=None)
-    for feature in selection.features[:PRINTED]:
-        share = [f"{feature.frequency:.0%}"] if feature.frequency is not None else []
-        table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}", *share)
+    features = found.selection.features
+    table = Table("rank", "feature", "score", box=None)
+    for feature in features[:PRINTED]:
+        table.add_row(str(feature.rank), Text(printable(feature.name)), f"{feature.score:.4g}")
     console = Console()
     console.print(table)
-    if len(selection.features) > PRINTED:
-        console.print(f"and {len(selection.features) - PRINTED:,} more in selected.csv", highlight=False)
-    if findings is not None:
-        console.print(Text(in_words(findings)), soft_wrap=True)
-        for remark in own_remarks(findings):
-            if remark.attention:
-                console.print(Text(printable(f"! {remark.sentence}")), soft_wrap=True)
+    if len(features) > PRINTED:
+        console.print(f"and {len(features) - PRINTED:,} more in selected.csv", highlight=False)
     console.print(Text(f"Written: {', '.join(map(str, found.files.values()))}"), soft_wrap=True)
+
+
+def print_findings(findings: Findings, page: Path) -> None:
+    console = Console()
+    console.print(Text(in_words(findings)), soft_wrap=True)
+    console.print(Text(again_words(findings)), soft_wrap=True)
+    for remark in own_remarks(findings):
+        if remark.attention:
+            console.print(Text(printable(f"! {remark.sentence}")), soft_wrap=True)
+    console.print(Text(f"Written: {page}"), soft_wrap=True)
+
+
+def again_words(findings: Findings) -> str:
+    """How many of the features the resamples chose again."""
+    often = sum(feature.frequency >= OFTEN for feature in findings.chosen)
+    return (
+        f"Chosen again in at least half of {findings.origin.n_resamples} resamples: {often} of "
+        f"{len(findings.chosen)} features; selected.csv says how often each was."
+    )

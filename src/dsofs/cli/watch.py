@@ -51,16 +51,38 @@ def _clock(seconds: float) -> timedelta:
     return timedelta(seconds=round(seconds))
 
 
-@contextmanager
-def stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """The ``progress`` of a selection: a bar with the time left for each stage; nothing where nobody watches."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        tasks: dict[str, Any] = {}
+class Stages:
+    """The ``progress`` of a selection: a bar with the time left for the stage at work; nothing where nobody watches."""
 
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage.capitalize(), total=total)
-            bars.update(tasks[stage], completed=done)
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+        self._bars = Progress(
+            *columns, console=console, transient=True, redirect_stdout=False, disable=not console.is_terminal
+        )
+        self._tasks: dict[str, Any] = {}
 
-        yield show
+    def __enter__(self) -> Stages:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        words = stage.capitalize() + (f" {done}/{total}" if total > 1 else "")
+        if stage not in self._tasks:
+            self._hide()
+            self._tasks[stage] = self._bars.add_task(words)
+        self._bars.update(self._tasks[stage], completed=done, total=total, description=words)
+
+    def _hide(self) -> None:
+        for task in self._tasks.values():
+            self._bars.update(task, visible=False)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the bars away while results are printed."""
+        self._bars.stop()
+        yield
+        self._hide()
+        self._bars.start()

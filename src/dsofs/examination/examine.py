@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -17,10 +17,11 @@ from dsofs.examination import measures, views
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
 from dsofs.examination.covariates import beside_covariates, check_covariates, refuse_chosen
 from dsofs.examination.doubtful import suspects
-from dsofs.examination.findings import ClassCount, Feature, Findings
+from dsofs.examination.findings import ClassCount, Feature, Findings, Plan
+from dsofs.examination.plan import LEAST, MOST, TIME_LIMIT, Costs, make_plan
 from dsofs.examination.record import Source, convergence, finite, origin
 from dsofs.examination.resampling import (
-    Resample,
+    Step,
     given_folds,
     random_splits,
     resample,
@@ -34,8 +35,6 @@ from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
-PERMUTATIONS = (49, 19)  # the second where the first would take longer than PERMUTATION_SECONDS
-PERMUTATION_SECONDS = 60.0
 # Splits that each shuffled labelling is judged on: the smaller the data, the noisier one split is and the cheaper more.
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
 
@@ -55,12 +54,14 @@ def examine(
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     ks: Sequence[int] | None = None,
-    n_resamples: int = 20,
+    n_resamples: int | None = None,
     n_permutations: int | None = None,
+    time_limit: float | None = TIME_LIMIT,
     random_state: int = 0,
     n_jobs: int | None = None,
     source: Source | None = None,
     progress: Progress | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
 ) -> Findings:
     """Examine which features a selector chooses from (X, y): how well they predict, how stable they are, and more.
 
@@ -92,10 +93,14 @@ def examine(
         If each sample is an image, its shape; ``image_order`` is "C" if X holds it row by row, "F" column by column.
     ks : sequence of int, default=None
         Numbers of features to measure accuracy with; None is a grid around the selector's own.
-    n_resamples : int, default=20
+    n_resamples : int or None, default=None
+        None: 20, or 10 or 5 if ``time_limit`` does not allow more.
     n_permutations : int or None, default=None
         How often the labels are shuffled and everything is done again, to see whether the accuracy beats chance. None:
-        49, or 19 if a selection takes long; 0: no test.
+        99, 49, 19 or none, as ``time_limit`` allows; more than 19 have a quarter of it. 0: no test.
+    time_limit : float or None, default=60
+        Seconds in which numbers that are None are to fit. Five resamples, which always run, are timed; then the numbers
+        are fixed, and ``findings.origin.plan`` keeps them. With the same numbers given, findings are the same.
     random_state : int, default=0
         Seed of the resamples and the shuffling.
     n_jobs : int or None, default=None
@@ -104,6 +109,8 @@ def examine(
         Name and hash of the data and the command, for the record.
     progress : callable, default=None
         Called with (stage, steps done, steps of the stage).
+    on_plan : callable, default=None
+        Called with the :class:`Plan` when it is fixed.
 
     Returns
     -------
@@ -122,8 +129,8 @@ def examine(
     data = Samples(X, codes, in_groups, classes, _weights(sample_weight, n_samples))
     given = check_covariates(covariates, n_features)
     features = np.setdiff1d(np.arange(n_features), np.concatenate([[], *given.values()]))
-    _check_counts(n_resamples, n_permutations)
-    _check_image(image_shape, image_order, len(features))
+    _check_counts(n_resamples, n_permutations, time_limit)
+    check_image(image_shape, image_order, len(features))
 
     plain = _for_arrays(selector, checked, n_features)
     fitted, warned = _fit(selector, plain, data)
@@ -134,16 +141,23 @@ def examine(
     refuse_chosen(given, choice)
     grid = _grid(k, choice.n_ordered, ks)
     watch.lap("selecting")
-    splits = random_splits(data, n_resamples, random_state)
+    splits = random_splits(data, n_resamples or MOST, random_state)
     worker = _serial(plain)
-    runs = resample(data, worker, splits, grid, k, selectable=choice.selectable, n_jobs=n_jobs, progress=progress)
-    watch.lap("resampling")
-    at_k = grid.index(k)
+    measure = partial(resample, data, worker, ks=grid, k=k, selectable=choice.selectable, n_jobs=n_jobs)
+    runs = measure(splits[:LEAST], progress=_steps(progress, "resampling", 0, len(splits)))
     few = runs[: _permutation_splits(data, splits[0])]
-    shuffles = _affordable(few, n_jobs) if n_permutations is None else n_permutations
+    costs = Costs.of(runs, len(few), source.seconds.get("selecting", watch.laps["selecting"]), n_jobs)
+    plan = make_plan(costs, n_resamples, n_permutations, time_limit)
+    if on_plan is not None:
+        on_plan(plan)
+    splits = splits[: plan.n_resamples]
+    runs += measure(splits[LEAST:], progress=_steps(progress, "resampling", LEAST, len(splits)))
+    watch.lap("resampling")
     shuffled = shuffled_accuracies(
-        data, worker, len(few), k, shuffles, seed=random_state, n_jobs=n_jobs, progress=progress
-    )
+        data, worker, len(few), k, plan.n_permutations, seed=random_state, n_jobs=n_jobs,
+        progress=_steps(progress, "shuffling labels", 0, plan.n_permutations),
+    )  # fmt: skip
+    at_k = grid.index(k)
     watch.lap("shuffling labels")
 
     columns = dense(X[:, chosen])
@@ -167,7 +181,7 @@ def examine(
         else views.mean_image(X[:, features], image_shape, image_order, np.searchsorted(features, chosen)),
         covariates=beside_covariates(runs, data, given, k, n_jobs),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
-        origin=origin(source, selector, data, splits, random_state, watch),
+        origin=origin(source, selector, data, splits, random_state, watch, plan),
     )
 
 
@@ -235,14 +249,16 @@ def _weights(given: AnyArray | None, n_samples: int) -> Floats | None:
     return weights
 
 
-def _check_counts(n_resamples: int, n_permutations: int | None) -> None:
-    if n_resamples < 2:
-        raise ValueError(f"The 'n_resamples' of examine must be at least 2. Got {n_resamples!r} instead.")
+def _check_counts(n_resamples: int | None, n_permutations: int | None, time_limit: float | None) -> None:
+    if n_resamples is not None and n_resamples < 2:
+        raise ValueError(f"The 'n_resamples' of examine must be at least 2 or None. Got {n_resamples!r} instead.")
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"The 'time_limit' of examine must be at least 0 or None. Got {time_limit!r} instead.")
     if n_permutations is not None and n_permutations < 0:
         raise ValueError(f"The 'n_permutations' of examine must be at least 0 or None. Got {n_permutations!r} instead.")
 
 
-def _check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> None:
+def check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> None:
     if shape is not None and (len(shape) != 2 or shape[0] * shape[1] != n_features):
         raise ValueError(
             f"The 'image_shape' of examine must be (rows, columns) with {n_features} pixels. Got {shape!r} instead."
@@ -279,11 +295,9 @@ def _permutation_splits(data: Samples, split: Rows) -> int:
     return next(splits for splits, limit in PERMUTATION_SPLITS.items() if work <= limit)
 
 
-def _affordable(runs: Sequence[Resample], n_jobs: int | None) -> int:
-    """As many permutations as the time allows, each as much work as these resamples."""
-    most, least = PERMUTATIONS
-    seconds = sum(run.seconds for run in runs) / effective_n_jobs(n_jobs)
-    return most if most * seconds <= PERMUTATION_SECONDS else least
+def _steps(progress: Progress | None, stage: str, before: int, total: int) -> Step:
+    """Report the steps of a stage that are done, ``before`` and since."""
+    return lambda done: None if progress is None else progress(stage, before + done, total)
 
 
 def _features(

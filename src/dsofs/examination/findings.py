@@ -199,6 +199,20 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """How much was to be measured: fixed before it was, from what it was estimated to take."""
+
+    n_resamples: int
+    n_permutations: int
+    seconds: float  # estimated for all of them
+    time_limit: float | None  # that they were chosen for; None: there was none, or they were given
+
+    @property
+    def words(self) -> str:
+        return f"{self.n_resamples} resamples and {self.n_permutations or 'no'} shuffled labellings"
+
+
+@dataclass(frozen=True)
 class Origin:
     """Where the findings come from, and what they were measured with."""
 
@@ -213,6 +227,7 @@ class Origin:
     created: str
     versions: dict[str, str]
     seconds: dict[str, float]
+    plan: Plan | None = None  # None in findings of earlier versions
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from dsofs.design.types import Ints
 from dsofs.environment import environment
-from dsofs.examination.findings import Convergence, Origin
+from dsofs.examination.findings import Convergence, Origin, Plan
 from dsofs.examination.views import rounded
 from dsofs.statistics.judge import model_name
 from dsofs.statistics.samples import Samples
@@ -57,7 +57,15 @@ def finite(value: float, digits: int = 4) -> float | None:
     return float(f"{value:.{digits}g}") if np.isfinite(value) else None
 
 
-def origin(source: Source, selector: Any, data: Samples, splits: Sequence[Rows], seed: int, watch: Stopwatch) -> Origin:
+def origin(
+    source: Source,
+    selector: Any,
+    data: Samples,
+    splits: Sequence[Rows],
+    seed: int,
+    watch: Stopwatch,
+    plan: Plan,
+) -> Origin:
     parameters = {name: _plain(value) for name, value in selector.get_params(deep=False).items()}
     sha256 = source.sha256 or data_hash(data)
     watch.lap("describing")
@@ -74,6 +82,7 @@ def origin(source: Source, selector: Any, data: Samples, splits: Sequence[Rows],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=environment(),
         seconds={stage: source.seconds.get(stage, 0.0) + watch.laps.get(stage, 0.0) for stage in stages},
+        plan=plan,
     )
 
 

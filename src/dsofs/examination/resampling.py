@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +20,9 @@ from dsofs.examination.any_selector import choice_of
 from dsofs.examination.relabelling import shuffle_labels
 from dsofs.statistics.judge import Judgement, LinearModel, dense
 from dsofs.statistics.samples import Samples, Split
-from dsofs.statistics.splits import Rows, folds, train_test
-from dsofs.stopwatch import Progress
+from dsofs.statistics.splits import TRAINING, Rows, folds, train_test
+
+Step = Callable[[int], None]  # called with the number of steps done
 
 ALL_FEATURES_ENTRIES = 20_000_000  # of a training part; on more, the model on all features is not worth its time
 
@@ -37,7 +38,7 @@ class Resample:
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     margins: Floats  # of the held-out samples, means over the numbers of features; NaN for classes not learnt
     by_all: Judgement | None  # the same model on all features
-    seconds: float  # of processor time, which other programs do not change
+    seconds: float
 
     def best(self, number: int, k: int) -> Ints:
         """The best features, ``number`` of them; where that is k, those that the selector chose itself."""
@@ -63,12 +64,12 @@ def resample(
     *,
     selectable: Ints,
     n_jobs: int | None,
-    progress: Progress | None,
+    progress: Step,
 ) -> list[Resample]:
-    affordable = len(splits[0][0]) * len(selectable) <= ALL_FEATURES_ENTRIES
+    affordable = TRAINING * len(data) * len(selectable) <= ALL_FEATURES_ENTRIES
     also = selectable if affordable else None
     jobs = (delayed(run_split)(data, selector, split, ks, k, also=also) for split in splits)
-    return list(_follow(jobs, len(splits), "resamples", n_jobs, progress))
+    return list(_follow(jobs, n_jobs, progress))
 
 
 def run_split(
@@ -78,7 +79,7 @@ def run_split(
 
     And with the features in ``also``: all that can be selected.
     """
-    clock = time.process_time()
+    clock = time.perf_counter()
     split = data.split(*rows)
     training = split.training
     with warnings.catch_warnings():
@@ -88,7 +89,7 @@ def run_split(
         judged = [_judge(split, choice.order[: choice.n_chosen if number == k else number]) for number in ks]
         by_all = None if also is None else _judge_all(split, also)
     order = choice.order[: max(*ks, choice.n_chosen)]
-    seconds = time.process_time() - clock
+    seconds = time.perf_counter() - clock
     return Resample(
         *rows, order, choice.n_chosen, np.array([each.predicted for each in judged]),
         np.mean([each.margins for each in judged], axis=0), by_all, seconds,
@@ -139,13 +140,13 @@ def shuffled_accuracies(
     *,
     seed: int,
     n_jobs: int | None,
-    progress: Progress | None,
+    progress: Step,
 ) -> list[float]:
     """Mean accuracy with shuffled labels, the splits and the whole selection done again with them, many times."""
     rng = np.random.default_rng(seed)
     shuffled = (replace(data, y=shuffle_labels(data.y, data.groups, rng)) for _ in range(n_permutations))
     jobs = (delayed(_mean_accuracy)(labelled, selector, n_splits, k, seed) for labelled in shuffled)
-    return list(_follow(jobs, n_permutations, "shuffled labels", n_jobs, progress))
+    return list(_follow(jobs, n_jobs, progress))
 
 
 def _mean_accuracy(data: Samples, selector: Any, n_splits: int, k: int, seed: int) -> float:
@@ -154,10 +155,8 @@ def _mean_accuracy(data: Samples, selector: Any, n_splits: int, k: int, seed: in
     return float(np.mean([np.mean(run.predicted[0] == data.y[run.test]) for run in runs]))
 
 
-def _follow(jobs: Any, total: int, stage: str, n_jobs: int | None, progress: Progress | None) -> Iterator[Any]:
-    """The results in order; ``progress`` is called after each."""
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    for done, result in enumerate(results, 1):
-        if progress is not None:
-            progress(stage, done, total)
+def _follow(jobs: Any, n_jobs: int | None, progress: Step) -> Iterator[Any]:
+    """The results in order; ``progress`` is called after each with their number."""
+    for done, result in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(jobs), 1):
+        progress(done)
         yield result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dsofs.examination.findings import Findings, PermutationTest
+from dsofs.examination.findings import Findings, Origin, PermutationTest
 from dsofs.report.feature_table import features
 from dsofs.report.grade import beats_chance, grade, too_few_labellings
 from dsofs.report.html import Markup, label, shorten, tag
@@ -251,9 +251,18 @@ def provenance(findings: Findings) -> Markup:
     versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items())
     return record([
         ("data", origin.data), ("SHA-256", origin.sha256), ("command", origin.command),
-        ("method", f"{origin.method}({parameters})"), ("seed", str(origin.seed)), ("made", origin.created),
+        ("method", f"{origin.method}({parameters})"), ("seed", str(origin.seed)), ("measured", _plan(origin)),
+        ("made", origin.created),
         ("time", seconds), ("versions", versions),
     ])  # fmt: skip
+
+
+def _plan(origin: Origin) -> str | None:
+    plan = origin.plan
+    if plan is None:
+        return None
+    limit = "" if plan.time_limit is None else f"; {plan.time_limit:.0f} s were left of the time limit"
+    return f"{plan.words}, estimated to take {plan.seconds:.0f} s{limit}"
 
 
 SECTIONS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
-from dsofs.examination.examine import examine
-from dsofs.examination.findings import Findings
+from dsofs.examination.examine import check_image, examine
+from dsofs.examination.findings import Findings, Plan
+from dsofs.examination.plan import TIME_LIMIT
 from dsofs.examination.record import Source
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
@@ -45,8 +46,9 @@ RULES = {
     "tune": BOOLEAN,
     "random_state": ANY_INT,
     "impute": options(*IMPUTES),
-    "n_resamples": integer(2),
+    "n_resamples": NONE | integer(2),
     "n_permutations": NONE | integer(0),
+    "time_limit": NONE | real(0),
 }
 
 
@@ -74,8 +76,9 @@ def select_table(
     random_state: int = 0,
     n_jobs: int | None = None,
     report: bool = True,
-    n_resamples: int = 20,
+    n_resamples: int | None = None,
     n_permutations: int | None = None,
+    time_limit: float | None = TIME_LIMIT,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     groups: str | int | None = None,
@@ -92,6 +95,8 @@ def select_table(
     out: str | os.PathLike[str] | None = None,
     command: str | None = None,
     progress: Progress | None = None,
+    on_selected: Callable[[TableSelection], None] | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
 ) -> TableSelection:
     """Select the features of a file that separate its classes: what ``dsofs select`` does.
 
@@ -119,6 +124,9 @@ def select_table(
         Examine the selection: accuracy, stability, a permutation test, labels to check.
     n_resamples, n_permutations, image_shape, image_order
         Of the examination: see :func:`dsofs.report.examine`.
+    time_limit : float or None, default=60
+        Seconds that everything should take, reading and selecting included: the numbers of resamples and permutations
+        that are None are chosen to fit. The least of them take longer if they must; None is no limit.
     groups : str, int or None, default=None
         The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups, impute
@@ -136,11 +144,17 @@ def select_table(
         The column of the weights of the samples, above 0, for methods that take them. It weighs the selection; the
         accuracies of the report count every sample once.
     out : path or None, default=None
-        A folder for selected.csv, selection.json and report.html. None writes nothing.
+        A folder for selected.csv and selection.json, which are written as soon as the features are selected, and for
+        report.html, with which they are written again: how often each feature was chosen is known then. None writes
+        nothing.
     command : str or None, default=None
         What the record of the report says this was called with.
     progress : callable, default=None
         Called with (stage, steps done, steps of the stage).
+    on_selected : callable, default=None
+        Called with what is known once the features are selected and written: all but the findings.
+    on_plan : callable, default=None
+        Called with the number of resamples and permutations when it is fixed.
 
     Returns
     -------
@@ -179,37 +193,46 @@ def select_table(
     with watch.stage("reading", progress):
         table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep,
                               feature_groups=feature_groups, sample_groups=groups, impute=impute, **known)  # fmt: skip
+    check_image(image_shape, image_order, len(table.features))
     with watch.stage("selecting", progress):
         notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
     parameters = _parameters(selector, random_state) | table.known.record
     selection = Selection.of(table, selector, method, parameters)
-    findings = None
-    if report:
-        findings = examine(
-            table.X, table.y, selector,
-            feature_names=[*table.names, *table.known.covariate_names],
-            sample_names=table.sample_names or [str(number) for number in range(1, len(table.y) + 1)],
-            groups=table.sample_groups,
-            covariates=table.known.covariates,
-            sample_weight=table.known.sample_weight,
-            image_shape=image_shape,
-            image_order=image_order,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            random_state=random_state,
-            n_jobs=ALL_CORES if n_jobs is None else n_jobs,
-            source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),
-            progress=progress,
-        )  # fmt: skip
-        selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
-        watch.lap("examining")
     files: dict[str, Path] = {}
     if out is not None:
-        contents = _contents(selection, findings)
+        stale = _remove_stale(Path(out))
+        notes += [] if report else stale
+        files = write_folder(Path(out), _contents(selection))
+    found = TableSelection(selection, selector, None, tuple(notes), watch.laps, files)
+    if on_selected is not None:
+        on_selected(found)
+    if not report:
+        return found
+    findings = examine(
+        table.X, table.y, selector,
+        feature_names=[*table.names, *table.known.covariate_names],
+        sample_names=table.sample_names or [str(number) for number in range(1, len(table.y) + 1)],
+        groups=table.sample_groups,
+        covariates=table.known.covariates,
+        sample_weight=table.known.sample_weight,
+        image_shape=image_shape,
+        image_order=image_order,
+        n_resamples=n_resamples,
+        n_permutations=n_permutations,
+        time_limit=None if time_limit is None else max(0.0, time_limit - sum(watch.laps.values())),
+        random_state=random_state,
+        n_jobs=ALL_CORES if n_jobs is None else n_jobs,
+        source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),
+        progress=progress,
+        on_plan=on_plan,
+    )  # fmt: skip
+    watch.lap("examining")
+    selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
+    if out is not None:
+        contents = _contents(selection) | {REPORT: render(findings)}
         watch.lap("drawing")
-        notes += _remove_stale(Path(out), contents)
         files = write_folder(Path(out), contents)
-    return TableSelection(selection, selector, findings, tuple(notes), watch.laps, files)
+    return replace(found, selection=selection, findings=findings, files=files)
 
 
 def make_selector(
@@ -302,16 +325,15 @@ def _parameters(selector: Any, seed: int) -> dict[str, Any]:
     return {**parameters, "seed": seed}
 
 
-def _contents(selection: Selection, findings: Findings | None) -> dict[str, str]:
-    """The files to write, by name."""
-    files = {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
-    return files if findings is None else files | {REPORT: render(findings)}
+def _contents(selection: Selection) -> dict[str, str]:
+    """The files of the selection itself, by name."""
+    return {"selected.csv": selected_csv(selection), "selection.json": selection.to_json()}
 
 
-def _remove_stale(out: Path, files: Collection[str]) -> list[Note]:
+def _remove_stale(out: Path) -> list[Note]:
     """Remove the report of another selection, which would be taken for that of this one."""
     stale = out / REPORT
-    if REPORT in files or not stale.is_file():
+    if not stale.is_file():
         return []
     stale.unlink()
     return [Note("removed", f"{REPORT} of an earlier selection was removed from {str(out)!r}")]
