@@ -227,12 +227,13 @@ def select_table(
         on_plan=on_plan,
     )  # fmt: skip
     watch.lap("examining")
+    seconds = findings.origin.seconds
     selection = selection.with_frequencies([feature.frequency for feature in findings.chosen])
     if out is not None:
         contents = _contents(selection) | {REPORT: render(findings)}
-        watch.lap("drawing")
+        seconds = seconds | {"drawing": watch.lap("drawing")}
         files = write_folder(Path(out), contents)
-    return replace(found, selection=selection, findings=findings, files=files)
+    return replace(found, selection=selection, findings=findings, seconds=seconds, files=files)
 
 
 def make_selector(
