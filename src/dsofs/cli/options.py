@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dsofs.examination.plan import TIME_LIMIT
+from dsofs.tables.counts import NONE, TRANSFORMS
 from dsofs.tables.imputing import IMPUTES
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]
@@ -120,6 +121,10 @@ table = together(
     click.option("--impute", type=click.Choice(IMPUTES), default="none", show_default=True,
                  help="How missing values are filled; 'none' refuses them."),
 )  # fmt: skip
+
+transform = click.option("--transform", type=click.Choice([NONE, *TRANSFORMS]), default=NONE, show_default=True,
+                         help="What is made of counts, of words say, before features are selected: log(1 + x), whether "
+                         "x > 0, or tf-idf.")  # fmt: skip
 
 known = together(
     columns("--covariates", "Columns to adjust for, such as age and batch, which are never selected (dso)"),

@@ -41,6 +41,7 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 
 @click.command()
 @options.table
+@options.transform
 @options.known
 @click.option("-k", default=20, show_default=True, type=click.IntRange(1),
               help="Number of features to select; a group counts as one, for methods that know groups.")  # fmt: skip

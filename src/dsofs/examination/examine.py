@@ -51,6 +51,7 @@ def examine(
     sample_groups: AnyArray | None = None,
     covariates: Mapping[str, Sequence[int]] | None = None,
     sample_weight: AnyArray | None = None,
+    transform: Any = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     ks: Sequence[int] | None = None,
@@ -89,6 +90,9 @@ def examine(
         with a ``penalty_factor`` of 0. What they predict alone, and what the chosen features add to them, is measured.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights that every fit of the selector is given. Accuracies count every sample once.
+    transform : transformer that keeps every column, default=None
+        What X goes through before the selector and the classifier; it is fitted to the samples that these are fitted
+        to. A selector that is fitted already was fitted to the transform of X.
     image_shape : (rows, columns), default=None
         If each sample is an image, its shape; ``image_order`` is "C" if X holds it row by row, "F" column by column.
     ks : sequence of int, default=None
@@ -126,14 +130,15 @@ def examine(
     names = _names(feature_names, getattr(checked, "feature_names_in_", None), n_features, "feature")
     samples = _names(sample_names, None, n_samples, "sample")
     in_groups = _groups(sample_groups if groups is None else groups, n_samples)
-    data = Samples(X, codes, in_groups, classes, _weights(sample_weight, n_samples))
+    data = Samples(X, codes, in_groups, classes, _weights(sample_weight, n_samples), transform)
+    whole = data.transformed()
     given = check_covariates(covariates, n_features)
     features = np.setdiff1d(np.arange(n_features), np.concatenate([[], *given.values()]))
     _check_counts(n_resamples, n_permutations, time_limit)
     check_image(image_shape, image_order, len(features))
 
     plain = _for_arrays(selector, checked, n_features)
-    fitted, warned = _fit(selector, plain, data)
+    fitted, warned = _fit(selector, plain, whole)
     choice = choice_of(fitted, n_features)
     chosen, k = choice.order[: choice.n_chosen], choice.n_chosen
     if not k:
@@ -160,7 +165,7 @@ def examine(
     at_k = grid.index(k)
     watch.lap("shuffling labels")
 
-    columns = dense(X[:, chosen])
+    columns = dense(whole.X[:, chosen])
     frequency = measures.frequencies(runs, k, n_features)[chosen]
     return Findings(
         n_samples=n_samples,
@@ -172,7 +177,7 @@ def examine(
         stability=measures.stability_curve(runs, grid, k, choice.selectable),
         permutation=measures.permutation_test(few, data, at_k, shuffled) if shuffled else None,
         confusion=measures.confusion(runs, data, at_k).tolist(),
-        view=views.sample_view(data, runs[0], k),
+        view=views.sample_view(whole, runs[0], k),
         heat_map=views.heat_map(columns, data),
         suspects=suspects(runs, data, at_k, samples, getattr(fitted, "conflicts_", [])),
         convergence=convergence(fitted, choice.selectable),

@@ -66,7 +66,8 @@ def origin(
     watch: Stopwatch,
     plan: Plan,
 ) -> Origin:
-    parameters = {name: _plain(value) for name, value in selector.get_params(deep=False).items()}
+    given = selector.get_params(deep=False) | ({} if data.transformer is None else {"transform": data.transformer})
+    parameters = {name: _plain(value) for name, value in given.items()}
     sha256 = source.sha256 or data_hash(data)
     watch.lap("describing")
     stages = [*source.seconds, *(stage for stage in watch.laps if stage not in source.seconds)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -16,7 +17,8 @@ class Samples:
     """X, y and, where several samples belong together (one patient, one speaker), the group of each.
 
     Where y holds codes, 0, 1, ..., of classes that are called otherwise, ``names`` are the names of the classes;
-    ``weight`` is that of each sample in a fit, where they differ.
+    ``weight`` is that of each sample in a fit, where they differ. A ``transformer`` is fitted to the training part of
+    every split.
     """
 
     X: AnyArray
@@ -24,6 +26,7 @@ class Samples:
     groups: Ints | None = None
     names: np.ndarray | None = None
     weight: Floats | None = None
+    transformer: Any = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -52,7 +55,12 @@ class Samples:
         return replace(self, X=np.empty((len(self), 0)))
 
     def split(self, training: Ints, test: Ints) -> Split:
-        return Split(self.take(training), self.take(test))
+        split = Split(self.take(training), self.take(test))
+        return split if self.transformer is None else split.transformed(clone(self.transformer))
+
+    def transformed(self) -> Samples:
+        """By the transformer, fitted to all samples."""
+        return self if self.transformer is None else replace(self, X=clone(self.transformer).fit_transform(self.X))
 
     def scaled(self) -> Samples:
         """Every feature with mean 0 and standard deviation 1 over all samples, those of the test among them."""

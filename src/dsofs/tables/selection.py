@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from dsofs.environment import environment
 from dsofs.files import write_whole
 from dsofs.records import read_record
 from dsofs.tables.columns import listed, unique_names, values_of
+from dsofs.tables.counts import TRANSFORMS, TransformRecord, lengths
+from dsofs.tables.features import TableFeature
 from dsofs.tables.labelled import LabelledTable
 from dsofs.tables.readers import Frame, read_frame
 from dsofs.tables.readers.numbers import number
@@ -41,6 +43,9 @@ class SelectedFeature:
     frequency: float | None = None  # how often it was chosen over resamples
 
 
+AnyFeature = SelectedFeature | TableFeature
+
+
 @dataclass(frozen=True)
 class Selection:
     """Selected features, and all that is needed to take them from another file.
@@ -61,6 +66,7 @@ class Selection:
     named: bool
     data: dict[str, Any]  # file, format, sha256, n_samples, n_features, sample_column (None if none has their IDs)
     versions: dict[str, str] = field(default_factory=environment)
+    transform: TransformRecord | None = None  # what the values of the file go through
 
     @property
     def names(self) -> list[str]:
@@ -131,23 +137,34 @@ class Selection:
     def apply(self, data: str | os.PathLike[str] | Frame) -> Floats:
         """The selected columns of another file, in the order of their rank."""
         frame = data if isinstance(data, Frame) else read_frame(data)
-        places = self._places(frame)
         X = np.zeros((frame.n_samples, len(self.features)))
-        for column, (feature, place) in enumerate(zip(self.features, places, strict=True)):
-            if place is not None:
-                X[:, column] = _column(frame, place, feature)
-        return X
+        for column, values in enumerate(self._columns(frame, self.features, "selected columns")):
+            X[:, column] = values
+        return X if self.transform is None else self._transformed(X, self.transform, frame)
 
-    def _places(self, frame: Frame) -> list[int | None]:
+    def _transformed(self, X: Floats, transform: TransformRecord, frame: Frame) -> Floats:
+        """What the transform of the whole file would hold of the selected columns ``X``."""
+        if not transform.features:
+            return np.asarray(TRANSFORMS[transform.name]().fit_transform(X))
+        columns = self._columns(frame, transform.features, "columns that the length of a sample is taken over")
+        squares = sum((factor * values) ** 2 for factor, values in zip(transform.factors, columns, strict=True))
+        return X * np.array(transform.factors)[self.indices] / lengths(np.asarray(squares))[:, None]
+
+    def _columns(self, frame: Frame, features: Sequence[AnyFeature], what: str) -> Iterator[Floats]:
+        """The values of these features in the file; a column that is not there may be one of zeros."""
+        for feature, place in zip(features, self._places(frame, features, what), strict=True):
+            yield np.zeros(frame.n_samples) if place is None else _column(frame, place, feature)
+
+    def _places(self, frame: Frame, features: Sequence[AnyFeature], what: str) -> list[int | None]:
         """Where each feature lies in the file: by name, or by position where one of the two has no names."""
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
-            absent = dict.fromkeys(feature.column for feature in self.features if feature.column not in where)
+            absent = dict.fromkeys(feature.column for feature in features if feature.column not in where)
             missing = [column for column in absent if not _is_zeros(frame, column)]
             if missing:
-                raise ValueError(f"The file lacks {len(missing)} of the selected columns: {listed(missing)}.")
-            return [where.get(feature.column) for feature in self.features]
-        return [self._shifted(feature.position, frame.n_columns) for feature in self.features]
+                raise ValueError(f"The file lacks {len(missing)} of the {what}: {listed(missing)}.")
+            return [where.get(feature.column) for feature in features]
+        return [self._shifted(feature.position, frame.n_columns) for feature in features]
 
     def _shifted(self, position: int, n_columns: int) -> int:
         """The position in a file that may lack the label."""
@@ -166,7 +183,7 @@ def _is_zeros(frame: Frame, column: str) -> bool:
     return frame.open_ended and column.isdecimal()
 
 
-def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
+def _column(frame: Frame, place: int, feature: AnyFeature) -> Floats:
     values = values_of(frame, place)
     if feature.category is not None:
         return _of_category(values, feature, feature.category)
@@ -181,7 +198,7 @@ def _column(frame: Frame, place: int, feature: SelectedFeature) -> Floats:
     return np.where(gaps, np.float64(feature.fill or 0), values) if gaps.any() else values
 
 
-def _of_category(values: np.ndarray, feature: SelectedFeature, category: str) -> Floats:
+def _of_category(values: np.ndarray, feature: AnyFeature, category: str) -> Floats:
     """Ones where the category is, which a column of numbers holds as a number."""
     is_text = values.dtype.kind in "OU"
     gaps = values == "" if is_text else np.isnan(values)
@@ -190,7 +207,7 @@ def _of_category(values: np.ndarray, feature: SelectedFeature, category: str) ->
     return np.where(gaps, feature.fill == category, found).astype(np.float64)
 
 
-def _as_number(category: str, present: Floats, feature: SelectedFeature) -> float:
+def _as_number(category: str, present: Floats, feature: AnyFeature) -> float:
     value = TRUTHS.get(category.lower(), number(category.encode()))
     value = np.nan if value is None else value
     if np.isnan(value) and len(present):
@@ -201,7 +218,7 @@ def _as_number(category: str, present: Floats, feature: SelectedFeature) -> floa
     return value
 
 
-def _refuse_gaps(gaps: np.ndarray, feature: SelectedFeature) -> None:
+def _refuse_gaps(gaps: np.ndarray, feature: AnyFeature) -> None:
     if gaps.any() and feature.fill is None:
         raise ValueError(
             f"Column {feature.column!r} has {int(gaps.sum())} missing values, and the data of the selection had "
@@ -213,6 +230,17 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"it holds {name}, which is no number")
 
 
+def _check_transform(selection: Selection) -> None:
+    transform = selection.transform
+    if transform is None:
+        return
+    if transform.name not in TRANSFORMS:
+        raise ValueError(f"transform.name must be one of {', '.join(TRANSFORMS)}, and is {transform.name!r}")
+    n = len(transform.features)
+    if len(transform.factors) != n or (n and max(selection.indices) >= n):
+        raise ValueError("transform.factors must hold one number for each of the features")
+
+
 def _selection(content: Any) -> Selection:
     if not isinstance(content, dict):
         raise ValueError("it must be an object")
@@ -221,7 +249,9 @@ def _selection(content: Any) -> Selection:
             raise ValueError(f"{name} is missing")
         if content[name] != value:
             raise ValueError(f"{name} must be {value!r} for this version of dsofs to read it, and is {content[name]!r}")
-    found = read_record(Selection, {name: value for name, value in content.items() if name not in HEAD})
+    values = {name: value for name, value in content.items() if name not in HEAD}
+    found = read_record(Selection, {"transform": None, **values})  # which files of before do not have
+    _check_transform(found)
     if not found.features:
         raise ValueError("features must be a list that is not empty")
     for place, feature in enumerate(found.features):

@@ -23,6 +23,8 @@ from dsofs.methods.dso.cross_validation import DSOSelectorCV
 from dsofs.methods.dso.fit import AUTO
 from dsofs.report.page import render
 from dsofs.stopwatch import Progress, Stopwatch
+from dsofs.tables.counts import NONE as NO_TRANSFORM
+from dsofs.tables.counts import TRANSFORMS, TransformRecord, note_counts
 from dsofs.tables.imputing import IMPUTES
 from dsofs.tables.known import KnownColumns
 from dsofs.tables.labelled import LabelledTable, read_labelled
@@ -46,6 +48,7 @@ RULES = {
     "tune": BOOLEAN,
     "random_state": ANY_INT,
     "impute": options(*IMPUTES),
+    "transform": options(NO_TRANSFORM, *TRANSFORMS),
     "n_resamples": NONE | integer(2),
     "n_permutations": NONE | integer(0),
     "time_limit": NONE | real(0),
@@ -87,6 +90,7 @@ def select_table(
     keep: Sequence[str | int] = (),
     feature_groups: str | os.PathLike[str] | None = None,
     impute: str = "none",
+    transform: str = NO_TRANSFORM,
     covariates: Sequence[str | int] = (),
     include: Sequence[str | int] = (),
     never: Sequence[str | int] = (),
@@ -131,6 +135,9 @@ def select_table(
         The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups, impute
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
+    transform : {"none", "log", "binary", "tf-idf"}, default="none"
+        What is made of counts before features are selected and judged, in every resample of its own training part:
+        log(1 + x); whether x > 0; or tf-idf, in which every sample has length 1 (see :mod:`dsofs.tables.counts`).
     covariates : sequence of str or int, default=()
         Columns to adjust for (age, sex, batch), in every resample too: they are in the model without penalty and are
         never selected. Text is encoded as categories. For dso, as are the next three.
@@ -190,14 +197,21 @@ def select_table(
         "weight": weight,
     }
     _refuse_unknown(selector, method, known)
+    transformer = TRANSFORMS[transform]() if transform != NO_TRANSFORM else None
+    if transformer is not None and covariates:
+        raise ValueError("'transform' is for counts, and would change the covariates too: leave out one of the two.")
     with watch.stage("reading", progress):
         table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep,
                               feature_groups=feature_groups, sample_groups=groups, impute=impute, **known)  # fmt: skip
     check_image(image_shape, image_order, len(table.features))
     with watch.stage("selecting", progress):
-        notes = [*table.notes, *_suited(selector, table, method, random_state), *_fit(selector, table)]
+        values = table if transformer is None else replace(table, X=transformer.fit_transform(table.X))
+        counted = note_counts(table.X) if transformer is None else []
+        notes = [*table.notes, *counted, *_suited(selector, table, method, random_state), *_fit(selector, values)]
     parameters = _parameters(selector, random_state) | table.known.record
     selection = Selection.of(table, selector, method, parameters)
+    if transformer is not None:
+        selection = replace(selection, transform=TransformRecord.of(transform, transformer, table.features))
     files: dict[str, Path] = {}
     if out is not None:
         stale = _remove_stale(Path(out))
@@ -215,6 +229,7 @@ def select_table(
         groups=table.sample_groups,
         covariates=table.known.covariates,
         sample_weight=table.known.sample_weight,
+        transform=transformer,
         image_shape=image_shape,
         image_order=image_order,
         n_resamples=n_resamples,
