@@ -111,8 +111,9 @@ def all_contenders() -> dict[str, Contender]:
 
 def tuned_svm(split: Split, seed: int) -> dict[str, float]:
     """A linear SVM, its C by three folds of the training part."""
-    C = tune(REFERENCE["all_features"], {}, PROTOCOL, split.training, seed, split.training.X.shape[1]).svm_C
-    return judge(split, np.arange(split.training.X.shape[1]), C, PROTOCOL.svm_max_iter).scores
+    n_features = split.training.X.shape[1]
+    (choice,) = tune(REFERENCE["all_features"], {}, PROTOCOL, split.training, seed, [n_features])
+    return judge(split, np.arange(n_features), choice.svm_C, PROTOCOL.svm_max_iter).scores
 
 
 def plain_svm(split: Split, seed: int) -> dict[str, float]:
