@@ -32,6 +32,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.contenders import contenders
 from benchmarks.harness import RESULTS, pack, rows_of, unpack
+from benchmarks.standing_summary import draw_summary
 from benchmarks.standing_tables import draw
 from benchmarks.standing_variants import VARIANTS
 from dsofs import METHODS
@@ -249,6 +250,7 @@ def main(methods: str, data: str, splits: int, judges: str, workers: int, tables
         run(product(range(splits), chosen, names), known, _listed(judges), workers)
         pack(STUDY)
     draw(rows_of(STUDY), KINDS, KS)
+    draw_summary(rows_of(STUDY), KINDS, KS)
 
 
 def _listed(words: str) -> list[str]:

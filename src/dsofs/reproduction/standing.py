@@ -69,9 +69,9 @@ def _means(results: Results, rows: Sequence[Row], measure: str) -> Table:
     return table_of(results, f"{measure}, mean over data sets", header, lines, notes)
 
 
-def best_in_bold(values: Floats, number: int) -> str:
-    text = f"{values[number]:.2f}"
-    return f"**{text}**" if text == f"{values.max():.2f}" else text
+def best_in_bold(values: Floats, number: int, decimals: int = 2) -> str:
+    text = f"{values[number]:.{decimals}f}"
+    return f"**{text}**" if text == f"{values.max():.{decimals}f}" else text
 
 
 def _by_data(results: Results, rows: Sequence[Row], k: int) -> Table:
