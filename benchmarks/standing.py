@@ -32,6 +32,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.contenders import contenders
 from benchmarks.harness import RESULTS, pack, rows_of, unpack
+from benchmarks.standing_summary import draw_summary
 from benchmarks.standing_tables import draw
 from benchmarks.standing_variants import VARIANTS
 from dsofs import METHODS
@@ -111,8 +112,9 @@ def all_contenders() -> dict[str, Contender]:
 
 def tuned_svm(split: Split, seed: int) -> dict[str, float]:
     """A linear SVM, its C by three folds of the training part."""
-    C = tune(REFERENCE["all_features"], {}, PROTOCOL, split.training, seed, split.training.X.shape[1]).svm_C
-    return judge(split, np.arange(split.training.X.shape[1]), C, PROTOCOL.svm_max_iter).scores
+    n_features = split.training.X.shape[1]
+    (choice,) = tune(REFERENCE["all_features"], {}, PROTOCOL, split.training, seed, [n_features])
+    return judge(split, np.arange(n_features), choice.svm_C, PROTOCOL.svm_max_iter).scores
 
 
 def plain_svm(split: Split, seed: int) -> dict[str, float]:
@@ -248,6 +250,7 @@ def main(methods: str, data: str, splits: int, judges: str, workers: int, tables
         run(product(range(splits), chosen, names), known, _listed(judges), workers)
         pack(STUDY)
     draw(rows_of(STUDY), KINDS, KS)
+    draw_summary(rows_of(STUDY), KINDS, KS)
 
 
 def _listed(words: str) -> list[str]:

@@ -22,22 +22,22 @@ from benchmarks.standing_tables import (
     DECIMALS,
     JUDGES,
     MEASURES,
+    MIDDLE,
     Scores,
+    interval,
     is_variant,
     measured,
     over_kinds,
     seconds_table,
     stability_table,
+    title,
     write,
 )
 from dsofs.design.types import Floats
 from dsofs.experiments import Row
-from dsofs.reproduction.summary import title
 from dsofs.reproduction.tables import Table
 from dsofs.statistics.significance import holm, signed_rank_p
 
-MIDDLE = slice(1, 4)  # of the ks
-RESAMPLES = 2_000
 RIVALS = ("svm_rfe", "multitask_lasso", "mrmr", "fastcan", "f_test")
 
 
@@ -62,21 +62,6 @@ def chosen_without_each_kind(values: Floats, data: list[str], criterion: Callabl
         others = [place for place, name in enumerate(data) if name not in names]
         best[kind] = int(np.argmax(criterion(values[others], [data[place] for place in others])))
     return [next(best[kind] for kind, names in KINDS.items() if name in names) for name in data]
-
-
-def interval(gains: Floats, data: list[str]) -> tuple[float, float, float]:
-    """The mean over kinds of a number for each set, and the ends of 95 % of its means over sets drawn again."""
-    kinds = [[data.index(name) for name in names if name in data] for names in KINDS.values()]
-    labels = np.concatenate([[number] * len(kind) for number, kind in enumerate(kinds)]).astype(int)
-    places = np.concatenate(kinds).astype(int)
-    rng, means = np.random.default_rng(0), []
-    for _ in range(RESAMPLES):
-        drawn = rng.integers(len(places), size=len(places))
-        counts = np.bincount(labels[drawn], minlength=len(kinds))
-        sums = np.bincount(labels[drawn], weights=gains[places[drawn]], minlength=len(kinds))
-        means.append(np.mean(sums[counts > 0] / counts[counts > 0]))
-    low, high = np.percentile(means, [2.5, 97.5])
-    return float(over_kinds(gains, data, KINDS)), float(low), float(high)
 
 
 def choice_tables(rows: list[Row], choosing: str) -> list[Table]:
@@ -119,7 +104,7 @@ def _gains(rows: list[Row], data: list[str], chosen: list[str], name: str, notes
         p_values = np.array([[signed_rank_p(column) for column in columns] for columns in found.values()])
         corrected = np.array([holm(column) for column in p_values.T]).T
         for (rival, columns), ps in zip(found.items(), corrected, strict=True):
-            cells = ("{:+.2f} [{:+.2f}, {:+.2f}]".format(*interval(column, data)) for column in columns)
+            cells = ("{:+.2f} [{:+.2f}, {:+.2f}]".format(*interval(column, data, KINDS)) for column in columns)
             cells = (f"{cell} p = {p:.2g}" for cell, p in zip(cells, ps, strict=True))
             lines.append((f"{MEASURES[measure].lower()}, {JUDGES[judge]}", title(rival), *cells))
     header = ("judge", "chosen minus", *(f"k = {k}" for k in KS), "mean of k = 10, 20, 50")

@@ -13,8 +13,8 @@ from benchmarks.harness import RESULTS
 from dsofs.design.types import Floats
 from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.files import write_whole
+from dsofs.reproduction import summary
 from dsofs.reproduction.standing import best_in_bold
-from dsofs.reproduction.summary import title
 from dsofs.reproduction.tables import Table
 from dsofs.statistics import compare_with_first, mean_ranks, stability
 
@@ -28,7 +28,15 @@ JUDGES = {
     "svm_C1": "linear SVM, C = 1",
 }
 MEASURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy"}
+TITLES = {
+    "random_forest": "random forest",
+    "rfe_tenth": "RFE, a tenth at a time",
+    "elastic_net": "elastic net",
+    "boruta": "Boruta",
+}
 DECIMALS = 10  # equal up to rounding is a tie
+MIDDLE = slice(1, 4)  # of the ks
+RESAMPLES = 2_000
 
 Kinds = Mapping[str, Sequence[str]]
 
@@ -62,10 +70,30 @@ class Scores:
         return np.round([[self.values[each, name].mean(axis=0) for name in methods] for each in data], DECIMALS)
 
 
-def over_kinds(values: Floats, data: Sequence[str], kinds: Kinds) -> Floats:
-    """Means over the sets of a kind, then over the kinds; ``values`` has a row for each of the data sets."""
+def title(method: str) -> str:
+    return TITLES.get(method) or summary.title(method)
+
+
+def by_kind(values: Floats, data: Sequence[str], kinds: Kinds) -> Floats:
+    """Means over the sets of each kind; ``values`` has a row for each of the data sets."""
     groups = [[data.index(name) for name in names if name in data] for names in kinds.values()]
-    return np.mean([values[group].mean(axis=0) for group in groups if group], axis=0)
+    return np.array([values[group].mean(axis=0) for group in groups if group])
+
+
+def over_kinds(values: Floats, data: Sequence[str], kinds: Kinds) -> Floats:
+    """Means over the sets of a kind, then over the kinds."""
+    return np.asarray(by_kind(values, data, kinds).mean(axis=0))
+
+
+def interval(gains: Floats, data: list[str], kinds: Kinds) -> tuple[float, float, float]:
+    """The mean over kinds of a number for each set, and the ends of 95 % of its means over sets drawn again."""
+    of_kind = np.array([[name in names for names in kinds.values()] for name in data], dtype=float)
+    drawn = np.random.default_rng(0).integers(len(data), size=(RESAMPLES, len(data)))
+    times = np.array([np.bincount(each, minlength=len(data)) for each in drawn])
+    counts = times @ of_kind
+    means = np.sum((times * gains) @ of_kind / np.maximum(counts, 1), axis=1) / np.sum(counts > 0, axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(over_kinds(gains, data, kinds)), float(low), float(high)
 
 
 def is_variant(method: str) -> bool:
@@ -88,7 +116,7 @@ def draw(rows: list[Row], kinds: Kinds, ks: Sequence[int]) -> None:
         scores = Scores.of(rows, judge, measure)
         if OURS in scores.methods(data):
             under = f"{MEASURES[measure]}, {JUDGES[judge]}"
-            tables += [_means(scores, data, kinds, ks, under), _against_ours(scores, data, ks, under)]
+            tables += [means_table(scores, data, kinds, ks, under), _against_ours(scores, data, ks, under)]
     tables += [stability_table(rows, data, kinds, ks), seconds_table(rows, data), *_failures(rows)]
     write("standing", "Where DSO stands", tables)
     write("by_data", "Every data set", _by_data(Scores.of(rows, "svm", "accuracy"), data, ks))
@@ -99,21 +127,21 @@ def write(name: str, heading: str, tables: Iterable[Table]) -> None:
     write_whole(FOLDER / f"{name}.md", "\n".join([f"# {heading}", "", *(table.markdown() for table in tables)]))
 
 
-def _means(scores: Scores, data: list[str], kinds: Kinds, ks: Sequence[int], under: str) -> Table:
+def means_table(scores: Scores, data: list[str], kinds: Kinds, ks: Sequence[int], under: str) -> Table:
     methods = scores.methods(data)
     values = scores.means(data, methods)
     means = over_kinds(values, data, kinds)
     ranks = [mean_ranks(values[:, :, place]).mean for place in range(len(ks))] if len(methods) > 2 else []
-    order = np.argsort(-means[:, 1:4].mean(axis=1), kind="stable")
+    order = np.argsort(-means[:, MIDDLE].mean(axis=1), kind="stable")
     lines = [
         (title(methods[i]), *(best_in_bold(means[:, place], i) for place in range(len(ks))),
-         f"{means[i, 1:4].mean():.2f}", *(f"{rank[i]:.1f}" for rank in ranks))
+         f"{means[i, MIDDLE].mean():.2f}", *(f"{rank[i]:.1f}" for rank in ranks))
         for i in order
     ]  # fmt: skip
     if all((name, ALL_FEATURES) in scores.values for name in data):
         everything = float(over_kinds(scores.means(data, [ALL_FEATURES])[:, 0, 0], data, kinds))
         lines.append((title(ALL_FEATURES), *[f"{everything:.2f}"] * (len(ks) + 1), *[""] * len(ranks)))
-    middle = f"mean of k = {', '.join(map(str, ks[1:4]))}"
+    middle = f"mean of k = {', '.join(map(str, ks[MIDDLE]))}"
     header = ("", *(f"k = {k}" for k in ks), middle, *(f"mean rank, {k}" for k in ks[: len(ranks)]))
     splits = min(len(scores.values[name, OURS]) for name in data)
     notes = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from types import ModuleType
 
 import numpy as np
@@ -20,7 +21,7 @@ from dsofs.validation import one_versus_rest
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 
-from benchmarks import harness, peers, run, standing, standing_choice, standing_tables
+from benchmarks import harness, peers, run, standing, standing_choice, standing_summary, standing_tables
 from benchmarks.arena import fit, interleaved, start, stop
 from benchmarks.contenders import alternation, contenders
 from benchmarks.contenders.speed import cvxpy_clarabel
@@ -167,6 +168,20 @@ def test_the_standing_is_a_mean_over_kinds(tmp_path, monkeypatch):
     assert "3 data sets of 2 kinds, 2 splits" in text
     assert "| DSO-FS | 1.000 |" in text  # stability
     assert "| ar | 0 | selection | timed out |" in text
+
+
+def test_the_summary_says_where_ours_is_not_first(tmp_path, monkeypatch):
+    """Better on faces, worse on speech; the default of before is no rival."""
+    for module in (standing_tables, standing_summary):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    methods = ("dso", "mrmr", "fastcan", "dso_forward")
+    made = dict(zip(product(("ar", "isolet"), methods), (0.8, 0.7, 0.6, 0.9, 0.6, 0.9, 0.5, 0.5), strict=True))
+    standing_summary.draw_summary(judgements(made), standing.KINDS, standing.KS)
+    text = (tmp_path / "summary.md").read_text()
+    assert "| mRMR | **80.0** | **80.0** | **80.0** | **80.0** | **80.0** | -10.0 [-30.0, 10.0] |" in text
+    assert "| speech | 60.0 | mRMR | 30.0 |" in text
+    assert "first on the other 1 kinds" in text
+    assert "<svg" in (tmp_path / "critical_difference.svg").read_text()
 
 
 def test_a_variant_is_chosen_without_the_kind_that_it_is_tested_on():

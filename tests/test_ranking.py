@@ -52,6 +52,18 @@ def test_forward_and_backward_puts_six_by_forward_selection_before_those_of_back
     assert both == forward[:FORWARD_FIRST] + [feature for feature in backward if feature not in forward[:FORWARD_FIRST]]
 
 
+def test_where_fewer_than_six_are_alive_the_others_come_by_backward_elimination():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.column_stack([4 * y + rng.normal(size=60), rng.normal(size=(60, 40))])
+    fits = {rule: DSOSelector(p=0.5, ranking=rule).fit(X, y) for rule in ("forward", "backward", "forward_backward")}
+    order = {rule: list(np.argsort(fit.ranking_)) for rule, fit in fits.items()}
+    alive = int(np.count_nonzero(fits["forward"].scores_ >= 1))
+    assert 0 < alive < FORWARD_FIRST
+    first = order["forward"][:alive]
+    assert order["forward_backward"] == first + [feature for feature in order["backward"] if feature not in first]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_forward_selection_takes_what_explains_most(seed):
     """Against least squares with every column that could come next; a copy of a column is never taken."""
@@ -119,16 +131,38 @@ def misfit(A, Y):
     return np.sum((Y - A @ np.linalg.lstsq(A, Y, rcond=None)[0]) ** 2) / np.sum(Y**2)
 
 
-def refitted(Z, Y, groups, by_chance):
+def refitted(Z, Y, groups):
     """The turns by fitting scikit-learn's ridge regression again after every elimination."""
     left, turns = list(np.unique(groups)), np.empty(groups.max() + 1, dtype=int)
-    model = Ridge(RIDGE * len(Z) * Z.var(axis=0).max(), solver="cholesky")
+    lam = RIDGE * len(Z) * Z.var(axis=0).max()
+    model = Ridge(lam, solver="cholesky")
+    df = [trace_ratio(by_chance(Z, lam)[np.ix_(groups == group, groups == group)]) for group in left]
     for turn in range(len(left)):
         columns = np.flatnonzero(np.isin(groups, left))
-        W = np.atleast_2d(model.fit(Z[:, columns], Y).coef_)
-        norms = [np.linalg.norm(W[:, groups[columns] == group]) / by_chance[group] for group in left]
+        A, own = Z[:, columns], [groups[columns] == group for group in left]
+        W = np.atleast_2d(model.fit(A, Y).coef_).T
+        norms = [np.linalg.norm(W[F]) if F.sum() == 1 else single(A, Y, W, F, lam, df[group])
+                 for group, F in zip(left, own, strict=True)]  # fmt: skip
         turns[left.pop(int(np.argmin(norms)))] = turn
     return turns
+
+
+def by_chance(A, lam):
+    """The covariances of the weights if Y is noise of variance 1."""
+    A = A - A.mean(axis=0)
+    weights = np.linalg.solve(A.T @ A + lam * np.eye(A.shape[1]), A.T)
+    return weights @ weights.T
+
+
+def single(A, Y, W, F, lam, df):
+    """The weight of a single column, uncorrelated with the others, that is as unlikely by chance as that of F."""
+    A, Y, c = A - A.mean(axis=0), Y - Y.mean(axis=0), Y.shape[1]
+    hat = A @ np.linalg.solve(A.T @ A + lam * np.eye(A.shape[1]), A.T)
+    noise = np.sum((Y - hat @ Y) ** 2) / c / (len(Y) - 1 - np.trace(hat))
+    alone = by_chance(np.array([[1.0], [-1.0]]) * np.sqrt(lam / RIDGE / 2), lam).item()
+    chi2 = np.sum(W[F] ** 2) / noise / np.trace(by_chance(A, lam)[np.ix_(F, F)]) * df
+    z = ((chi2 / (df * c)) ** (1 / 3) - (1 - 2 / (9 * df * c))) / np.sqrt(2 / (9 * df * c))
+    return np.sqrt(noise * alone * c * max(1 - 2 / (9 * c) + z * np.sqrt(2 / (9 * c)), 0) ** 3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -136,8 +170,7 @@ def refitted(Z, Y, groups, by_chance):
 def test_each_goes_that_has_the_smallest_weight_when_fitted_again(seed, m, c):
     X, y = random_data(seed, m=m, n=25, c=c, correlated=True)
     Z, Y, each = standardised(X) + 3, label_columns(y), np.arange(25)
-    expected = refitted(Z, Y, each, np.ones(25))
-    np.testing.assert_array_equal(turns_of_elimination(Block(Z), Y, np.ones(25)), expected)
+    np.testing.assert_array_equal(turns_of_elimination(Block(Z), Y, np.ones(25)), refitted(Z, Y, each))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,17 +178,12 @@ def test_groups_go_as_when_fitted_again(seed):
     """Among the groups one whose columns are dependent."""
     X, y = random_data(seed, m=40, n=20)
     X[:, 4] = X[:, 2] + X[:, 3]
-    rng = np.random.default_rng(seed)
-    groups = np.array([0, 0, 1, 1, 1, 1, *range(2, 16)])
-    chance = rng.uniform(1, 3, 16)
-    turns = turns_of_elimination(Block(X), label_columns(y), np.ones(16), groups, chance)
-    df = [trace_ratio(np.cov(X[:, groups == group].T)) for group in range(16)]
-    by_chance = (1 + RIDGE) / (1 / chance + RIDGE) * np.sqrt(df / chance)
-    np.testing.assert_array_equal(turns, refitted(X, label_columns(y), groups, by_chance))
+    groups, Y = np.array([0, 0, 1, 1, 1, 1, *range(2, 16)]), label_columns(y)
+    X[:, groups < 2] /= 2
+    np.testing.assert_array_equal(turns_of_elimination(Block(X), Y, np.ones(16), groups), refitted(X, Y, groups))
 
 
 def trace_ratio(K):
-    K = np.atleast_2d(K)
     return np.trace(K) ** 2 / np.sum(K**2)
 
 
@@ -227,6 +255,20 @@ def test_large_groups_of_noise_have_no_advantage(size):
         in_order = list(dict.fromkeys(groups[order]))
         places.append(np.mean([in_order.index(group) for group in range(20, 30)]))
     assert 10 < np.mean(places) < 19
+
+
+@pytest.mark.parametrize("levels", [2, 5, 20])
+def test_a_category_of_noise_is_kept_as_often_as_a_number(levels):
+    """Ten of 31: one in three; whatever the columns of the category are divided by."""
+    kept = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        category = (rng.integers(0, levels, 200)[:, None] == np.arange(levels)).astype(float)
+        X = standardised(np.hstack([category, rng.normal(size=(200, 30))]))
+        X[:, :levels] /= 1 + seed % 3
+        groups = np.append(np.zeros(levels, dtype=int), np.arange(1, 31))
+        kept.append(turns_of_elimination(Block(X), label_columns(rng.integers(0, 2, 200)), np.ones(31), groups)[0] > 20)
+    assert 0.2 < np.mean(kept) < 0.45
 
 
 def test_the_ranking_does_not_depend_on_units_without_standardising():

@@ -20,6 +20,7 @@ samples, other units or a sparse format change the last digits of all numbers, a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import betainc
@@ -98,18 +99,20 @@ def backward_scores(problem: Problem, solution: Solution) -> Floats:
     part = problem.part(first)
     divisor = None if part.factor is None else part.factor ** (1 / problem.unit)
     with single_threaded():  # for many small products
-        turns = turns_of_elimination(part.X, part.Y, scores[first], part.groups, part.chance, problem.free, divisor)
+        turns = turns_of_elimination(part.X, part.Y, scores[first], part.groups, problem.free, divisor)
     scores[first] = 2 + (1 + turns) / len(first)
     return scores
 
 
 def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
-    """From 3 on the first few of forward selection, 3 more than they score there; backward elimination for the others.
+    """From 4 on the first few of forward selection, 3 more than they score there; backward elimination for the others.
 
-    Forward selection knows best which few to take, backward elimination which of many to leave out.
+    Forward selection knows best which few to take, backward elimination which of many to leave out. Where fewer are
+    alive, all of those come first: by survival the next ones may say the same.
     """
     scores, forward = backward_scores(problem, solution), forward_scores(problem, solution)
     first = np.argsort(descending(forward[: problem.n_groups - problem.bias]), kind="stable")[:FORWARD_FIRST]
+    first = first[solution.survival.alive[first]]
     scores[first] = 3 + forward[first]
     return scores
 
@@ -224,14 +227,9 @@ def unexplained(
     """
     columns = columns_of(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
-    Y = X.centred(Y)
-    G, b = X.covariances(Y)
-    enough, left = COLLINEAR * G.diagonal(), X.sample_size - 1
-    if given is not None:
-        Q = basis_of(given, X)
-        G, b = without(Q, X, Y, G, b)
-        Y, left = Y - Q @ (Q.T @ X.weighted(Y)), left - Q.shape[1]
-    total = max(float(np.vdot(X.weighted(Y), Y)), np.finfo(np.float64).tiny)
+    moments = _Moments.of(X, Y, given)
+    G, b, total, left = moments.G, moments.b, moments.total, moments.df
+    enough = COLLINEAR * moments.variances
     parts, part = np.zeros(len(columns)), 1.0
     waiting = np.ones(len(columns), dtype=bool)
     for _ in columns:
@@ -250,6 +248,28 @@ def unexplained(
         b -= taken @ (R.T @ b[F])
         G -= taken @ taken.T
     return parts
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Of centred columns Z and Y, beside what columns that are given explain."""
+
+    G: Floats  # Z'Z
+    b: Floats  # Z'Y
+    variances: Floats  # the diagonal of G before
+    total: float  # ||Y||^2
+    df: float  # degrees of freedom left to explain Y with
+
+    @classmethod
+    def of(cls, X: Design, Y: Floats, given: Floats | None) -> _Moments:
+        Y, df = X.centred(Y), X.sample_size - 1
+        G, b = X.covariances(Y)
+        variances = G.diagonal().copy()
+        if given is not None:
+            Q = basis_of(given, X)
+            G, b = without(Q, X, Y, G, b)
+            Y, df = Y - Q @ (Q.T @ X.weighted(Y)), df - Q.shape[1]
+        return cls(G, b, variances, max(float(np.vdot(X.weighted(Y), Y)), np.finfo(np.float64).tiny), df)
 
 
 def basis_of(given: Floats, X: Design) -> Floats:
@@ -308,60 +328,96 @@ def turns_of_elimination(
     Y: Floats,
     scores: Floats,
     groups: Ints | None = None,
-    chance: Floats | None = None,
     given: Floats | None = None,
     divisor: Floats | None = None,
 ) -> Ints:
     """Backward elimination: the turn at which each group of columns goes, 0, 1, ...; the best goes last.
 
-    Of those that are left, the one of smallest weight goes. The weights are those of ridge regression on the class
-    columns, a support vector machine in which every error counts, squared. With G and b as in ``unexplained``,
+    Of those that are left, the one of smallest weight in a ``_Ridge`` regression on the class columns goes: a support
+    vector machine in which every error counts, squared. The weight of several columns counts as that of a single one
+    that is as unlikely by chance, since many columns weigh more by chance than one does.
 
-        H = (G + lam I)^-1,        W = H b,        lam = r max_i G_ii.
+    Without ``groups`` each column is one. Of groups of equal weight that of lowest score goes, and of those the last.
+    ``given``: columns that always stay. ``divisor``: what the columns of each group were divided by, to make it costly;
+    it weighs less by that.
+    """
+    groups = np.arange(X.n_columns) if groups is None else groups
+    columns = columns_of(groups)
+    divisor = np.ones(len(columns)) if divisor is None else divisor
+    moments = _Moments.of(X, Y, given)
+    ridge = _Ridge(moments, RIDGE * float((moments.variances * divisor[groups] ** 2).max()))
+    df = {group: ridge.degrees_of_freedom(F) for group, F in enumerate(columns) if len(F) > 1}
+    turns, left = np.empty(len(columns), dtype=np.intp), np.arange(len(columns))
+    for turn in range(len(columns)):
+        norms = group_norms(ridge.W, groups, len(columns))
+        for group in df:
+            norms[group] = ridge.as_of_one_column(norms[group], columns[group], df[group], divisor[group])
+        worst = _last_of_tied((norms / divisor)[left], scores[left])
+        gone = left[worst]
+        turns[gone], left = turn, np.delete(left, worst)
+        ridge.drop(columns[gone])
+        df.pop(gone, None)
+    return turns
+
+
+class _Ridge:
+    """Ridge regression from which columns are dropped, one group after the other.
+
+    With G and b as in ``unexplained``,
+
+        H = (G + lam I)^-1,        W = H b.
 
     Without the columns F these are, exactly,
 
         H - H_F H_FF^-1 H_F',        W - H_F H_FF^-1 W_F,
 
     so that all eliminations together cost as much as a few factorisations.
-
-    Without ``groups`` each column is one. ``chance`` is how much each group explains by chance, beside a single column.
-    Of groups of equal weight that of lowest score goes, and of those the last. ``given``: columns that always stay.
-    ``divisor``: what the columns of each group were divided by, to make it costly; it weighs less by that.
     """
-    groups = np.arange(X.n_columns) if groups is None else groups
-    columns = columns_of(groups)
-    divisor = np.ones(len(columns)) if divisor is None else divisor
-    G, b = X.covariances(Y)
-    lam = RIDGE * (G.diagonal() * divisor[groups] ** 2).max()
-    by_chance = divisor if chance is None else divisor * _by_chance(G, columns, chance)
-    if given is not None:
-        G, b = without(basis_of(given, X), X, Y, G, b)
-    H = np.linalg.inv(G + lam * np.eye(len(G)))
-    W = H @ b
-    turns, left = np.empty(len(columns), dtype=np.intp), np.arange(len(columns))
-    for turn in range(len(columns)):
-        norms = group_norms(W, groups, len(columns)) / by_chance
-        worst = _last_of_tied(norms[left], scores[left])
-        F, turns[left[worst]] = columns[left[worst]], turn
-        left = np.delete(left, worst)
-        share = np.linalg.solve(H[np.ix_(F, F)], H[F]).T
-        W -= share @ W[F]
-        H -= share @ H[F]
-    return turns
 
+    def __init__(self, moments: _Moments, lam: float) -> None:
+        self.moments, self.lam, self.n_left = moments, lam, len(moments.G)
+        self.H = np.linalg.inv(moments.G + lam * np.eye(self.n_left))
+        self.W = self.H @ moments.b
 
-def _by_chance(G: Floats, columns: list[Ints], chance: Floats) -> Floats:
-    """The weight of each group, beside that of a single column, if it said nothing about Y; larger for many columns.
+    def drop(self, F: Ints) -> None:
+        share = np.linalg.solve(self.H[np.ix_(F, F)], self.H[F]).T
+        self.W -= share @ self.W[F]
+        self.H -= share @ self.H[F]
+        self.n_left -= len(F)
 
-    Those of a group are scaled (see ``group_sizes``) to 1 / chance of the variance of a single column, in each of df
-    directions, so that by chance its weight is larger by the factor
+    def degrees_of_freedom(self, F: Ints) -> float:
+        """tr(M)^2 / tr(M^2), Satterthwaite's, where sigma^2 M = sigma^2 (H G H)_FF are the covariances of W_F by
+        chance."""
+        M = self.H[np.ix_(F, F)] - self.lam * self.H[F] @ self.H[:, F]
+        return float(np.trace(M) ** 2 / max(np.sum(M**2), np.finfo(np.float64).tiny))
 
-        (1 + r) / (1 / chance + r)  sqrt(df / chance).
-    """
-    parts = [G[np.ix_(F, F)] for F in columns]
-    df = np.array([np.trace(part) ** 2 / np.sum(part**2) for part in parts])
-    return np.asarray((1 + RIDGE) / (1 / chance + RIDGE) * np.sqrt(df / chance))
+    def as_of_one_column(self, norm: float, F: Ints, df: float, divisor: float) -> float:
+        """The norm of the weights of a single column that is as unlikely by chance as that of W_F.
+
+        By chance, with c columns of Y and the variance sigma^2 of their noise, about
+
+            ||W_F||^2  ~  sigma^2 tr(M) / df  chi2(df c),
+
+        and that of a single column, uncorrelated with the others and divided by d,
+
+            ||w||^2  ~  sigma^2 m chi2(c),        m = r d^2 / (lam (1 + r d^2)^2).
+
+        Both are unlikely alike at the same z of Wilson and Hilferty,  chi2(k) = k (1 - 2 / 9k + z sqrt(2 / 9k))^3.
+        """
+        c, k, r = self.W.shape[1], df * self.W.shape[1], RIDGE * divisor**2
+        spread = (np.trace(self.H[np.ix_(F, F)]) - self.lam * np.sum(self.H[F] ** 2)) / df
+        sigma2 = self._noise()
+        if not spread > 0:  # what is given explains these columns
+            return 0.0
+        z = (np.cbrt(norm**2 / (sigma2 * spread * k)) - 1 + 2 / (9 * k)) * np.sqrt(9 * k / 2)
+        chi2 = c * max(1 - 2 / (9 * c) + z * np.sqrt(2 / (9 * c)), 0.0) ** 3
+        return float(np.sqrt(sigma2 * r / (self.lam * (1 + r) ** 2) * chi2))
+
+    def _noise(self) -> float:
+        """sigma^2 = ||Y - Z W||^2 / (c (df - tr H G)); here H G = I - lam H, and G W = b - lam W."""
+        left = self.moments.total - np.vdot(self.W, self.moments.b) - self.lam * np.vdot(self.W, self.W)
+        df = self.moments.df - self.n_left + self.lam * np.trace(self.H)
+        return float(left / (self.W.shape[1] * max(df, 1.0)))
 
 
 def _last_of_tied(norms: Floats, scores: Floats) -> int:

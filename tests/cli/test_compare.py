@@ -99,11 +99,11 @@ def test_two_runs_at_once_are_refused_in_one_line(table):
     assert result.stderr.splitlines()[-1].startswith("Error: Another run is writing to ")
 
 
-def test_tunes_at_the_largest_k(table):
+def test_tunes_for_each_k(table):
     result, out = compare(table, "--methods", "dso", "-k", "3", "--trials", "1")
     assert result.exit_code == 0, result.output
     row = next(row for row in read_rows(out / "rows.jsonl") if row.method == "dso")
-    assert row.parameters["protocol"] == "clean, tuned at 3"
+    assert row.parameters["protocol"] == "clean, tuned for each k"
     assert set(row.values["chosen"]) == {"p", "svm_C"}
 
 

@@ -106,7 +106,7 @@ def test_workers_and_wider_runs_agree(whole, tmp_path):
 
 def test_protocols_share_a_file(tmp_path):
     out = tmp_path / "results.jsonl"
-    tuned = replace(CLEAN, svm_Cs=(0.01, 1.0), tuned_at=5)
+    tuned = replace(CLEAN, svm_Cs=(0.01, 1.0))
     experiment(out, trials=1)
     rows = experiment(out, protocol=tuned, trials=1)
     assert len(read_rows(out)) == 2 * len(rows)
@@ -116,7 +116,7 @@ def test_protocols_share_a_file(tmp_path):
 
 
 def test_a_protocol_may_tune_other_values(tmp_path):
-    tuned = replace(CLEAN, name="other", svm_Cs=(1.0,), tuned_at=5, grids={"lasso": {"lam": (7.0, 8.0)}})
+    tuned = replace(CLEAN, name="other", svm_Cs=(1.0,), grids={"lasso": {"lam": (7.0, 8.0)}})
     rows = experiment(tmp_path / "results.jsonl", protocol=tuned, trials=1)
     assert {row.values["chosen"]["lam"] for row in rows if row.method == "lasso"} <= {7.0, 8.0}
 

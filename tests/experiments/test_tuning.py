@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 from dsofs import METHODS
 from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell, run_cell
 from dsofs.experiments.protocols import CLEAN, CLEAN_QUICK, MANY_SAMPLES, PAPER, PAPER_QUICK
-from dsofs.experiments.tuning import tune
+from dsofs.experiments.results import chosen_features
+from dsofs.experiments.tuning import Tuned, fitted, tune
 from dsofs.methods import Method
 from dsofs.statistics.judge import judge
 from dsofs.statistics.samples import Samples
@@ -44,8 +45,8 @@ def counting(k, seed=0, good=True):
 def test_tuning_agrees_with_grid_search():
     """The F-test ranks as SelectKBest does, so scikit-learn's own machinery is the judge."""
     data = samples(3)
-    protocol = replace(CLEAN, tuned_at=5, svm_Cs=(1e-3, 1e-1, 1e1))
-    choice = tune(METHODS["f_test"], {}, protocol, data, trial=4)
+    protocol = replace(CLEAN, svm_Cs=(1e-3, 1e-1, 1e1))
+    (choice,) = tune(METHODS["f_test"], {}, protocol, data, trial=4, ks=[5])
     pipeline = make_pipeline(StandardScaler(), SelectKBest(k=5), SVC(kernel="linear"))
     cv = StratifiedKFold(3, shuffle=True, random_state=4)
     search = GridSearchCV(pipeline, {"svc__C": [1e-3, 1e-1, 1e1]}, cv=cv).fit(data.X, data.y)
@@ -60,16 +61,46 @@ def test_a_ranking_is_shared_by_all_svms_and_the_better_parameter_wins():
     X = rng.normal(size=(60, 40))
     X[:, :3] += 4 * np.eye(3)[y]
     Counting.fits = 0
-    choice = tune(Method(counting, {"good": (False, True)}), {}, replace(CLEAN, tuned_at=3), Samples(X, y), trial=0)
-    assert choice.parameters == {"good": True}
-    assert Counting.fits == 2 * 3  # parameters x folds, not times the values of C
+    choices = tune(Method(counting, {"good": (False, True)}), {}, CLEAN, Samples(X, y), trial=0, ks=[3, 5])
+    assert [choice.parameters for choice in choices] == [{"good": True}] * 2
+    assert Counting.fits == 2 * 3  # parameters x folds, not times the values of C and the numbers of features
+
+
+def test_each_number_of_features_is_tuned_by_itself():
+    data, method = samples(2), METHODS["lasso"]
+    together = tune(method, {}, CLEAN, data, trial=0, ks=[2, 5, 20])
+    assert together == [tune(method, {}, CLEAN, data, trial=0, ks=[k])[0] for k in (2, 5, 20)]
+    assert len({choice.accuracy for choice in together}) > 1
+    assert tune(method, {}, replace(CLEAN, tuned_at=5), data, trial=0, ks=[2, 5, 20]) == [together[1]] * 3
+
+
+def test_parameters_that_differ_with_k_select_each_for_itself(monkeypatch):
+    """Rows of the same parameters share a selection, and the last of them has its features."""
+    chosen = [Tuned({"good": k > 4}, 1.0) for k in (2, 4, 6, 8)]
+    monkeypatch.setattr("dsofs.experiments.cells.tune", lambda *_: chosen)
+    Counting.fits = 0
+    data = samples()
+    rows = run_cell(Cell("made", "counting", 0, (2, 4, 6, 8)), CLEAN, Method(counting, {"good": (False, True)}), data)
+    assert Counting.fits == 2
+    assert [row.k for row in rows if "features" in row.values] == [4, 8]
+    order = np.argsort(fitted(METHODS["f_test"](8), CLEAN.split(data, 0)).ranking_)
+    (best,), (worst,) = chosen_features(rows, 6).values(), chosen_features(rows, 2).values()
+    np.testing.assert_array_equal(best, order[:6])
+    np.testing.assert_array_equal(worst, order[::-1][:2])
+
+
+def test_the_paper_tunes_once_at_100_features():
+    assert PAPER.tuning_ks([10, 50, 100], 500) == [100] * 3
+    assert PAPER.tuning_ks([10, 30], 60) == [60] * 2
+    assert PAPER.tuning_ks([500], 500) == [500]
+    assert CLEAN.tuning_ks([10, 50, 100], 500) == [10, 50, 100]
 
 
 def test_settings_that_share_their_work_choose_the_same():
     """The Lasso solves its values of lam as one path."""
-    data, protocol = samples(5), replace(CLEAN, tuned_at=5)
+    data = samples(5)
     alone = Method(lambda k, seed=0, **given: Alone(METHODS["lasso"](k, **given)), METHODS["lasso"].grid)
-    assert tune(METHODS["lasso"], {}, protocol, data, trial=1) == tune(alone, {}, protocol, data, trial=1)
+    assert tune(METHODS["lasso"], {}, CLEAN, data, 1, [5]) == tune(alone, {}, CLEAN, data, 1, [5])
 
 
 class Alone:
@@ -84,7 +115,7 @@ class Alone:
 
 
 def test_without_tuning_the_defaults_are_taken():
-    choice = tune(METHODS["dso"], {}, CLEAN_QUICK, samples(), trial=0)
+    (choice,) = tune(METHODS["dso"], {}, CLEAN_QUICK, samples(), trial=0, ks=[5])
     assert (choice.parameters, choice.svm_C, choice.accuracy) == ({}, 1.0, None)
 
 
@@ -99,7 +130,7 @@ def test_a_class_that_folds_lack_does_no_harm():
     """Unstratified folds may leave a class, or all but one, out of the training part."""
     y = np.array([0] * 12 + [1] * 12 + [2])
     data = Samples(np.random.default_rng(0).normal(size=(25, 20)), y)
-    assert tune(METHODS["f_test"], {}, PAPER, data, trial=0).accuracy is not None
+    assert tune(METHODS["f_test"], {}, PAPER, data, trial=0, ks=[5])[0].accuracy is not None
     two = Samples(data.X[:13], y[:13])
     assert len(list(PAPER.folds(two, trial=0))) == 2  # the third has nothing to learn
 
@@ -135,12 +166,12 @@ def test_of_equal_settings_the_first_is_taken_whatever_the_order_of_the_folds(mo
     scores = iter([[0.3, 0.1], [0.2, 0.2], [0.1, 0.3]])
     monkeypatch.setattr("dsofs.experiments.tuning._accuracies", lambda *_: next(scores))
     protocol = replace(CLEAN, svm_Cs=(1.0, 10.0))
-    assert tune(METHODS["f_test"], {}, protocol, samples(), trial=0).svm_C == 1.0
+    assert tune(METHODS["f_test"], {}, protocol, samples(), trial=0, ks=[5])[0].svm_C == 1.0
 
 
 def test_without_a_fold_to_learn_from_nothing_is_tuned():
     lonely = Samples(np.random.default_rng(0).normal(size=(2, 4)), np.array([0, 1]))
-    choice = tune(METHODS["f_test"], {}, CLEAN, lonely, trial=0)
+    (choice,) = tune(METHODS["f_test"], {}, CLEAN, lonely, trial=0, ks=[2])
     assert (choice.svm_C, choice.accuracy) == (CLEAN.svm_C, None)
 
 

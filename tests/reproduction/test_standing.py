@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dsofs.experiments import ALL_FEATURES, CLEAN, Row
+from dsofs.experiments import ALL_FEATURES, CLEAN, CLEAN_AT_100, Row
 from dsofs.reproduction.experiments import FEW_KS
 from dsofs.reproduction.standing import seconds_tables, significance_tables, stability_tables, standing_tables
 from dsofs.reproduction.summary import Results, first_features, matrix, methods_of
@@ -109,3 +109,12 @@ def test_a_data_set_with_nothing_but_the_reference_so_far():
                 {"balanced_accuracy": 0.9, "macro_f1": 0.9, "cell_seconds": 1.0, "n_features": 300})  # fmt: skip
     selection, _ = seconds_tables(results(extra=[early]))
     assert cells(selection)["UMIST"] == ("",) * 3
+
+
+def test_rows_of_the_protocol_before_are_shown_as_such_until_there_are_others():
+    before, now = (Row("ar", "dso", 0, {"protocol": each.name}, 10, 0.5) for each in (CLEAN_AT_100, CLEAN))
+    assert Results([before]).clean == [before]
+    assert Results([before]).clean_name == "clean protocol, tuned at 100 features"
+    assert Results([before, now]).clean == [now]
+    assert Results([before, now]).clean_name == "clean protocol"
+    assert Results([before], quick=True).clean == []

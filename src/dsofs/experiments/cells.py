@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dsofs.design.types import AnyArray
+from dsofs.design.types import AnyArray, Ints
 from dsofs.experiments.protocols import Protocol
 from dsofs.experiments.results import Row
 from dsofs.experiments.tuning import Tuned, fitted, ranked, tune
@@ -38,7 +39,7 @@ REFERENCE = {ALL_FEATURES: Method(keep_all)}
 
 @dataclass(frozen=True)
 class Cell:
-    """What is run together, since it shares one selection; ``ks`` are the numbers of features, None for all."""
+    """What is run together, since it shares selections; ``ks`` are the numbers of features, rising, None for all."""
 
     data: str
     method: str
@@ -49,17 +50,29 @@ class Cell:
         return Row(self.data, self.method, self.trial, {"protocol": protocol.name}, k, **measured)
 
 
+@dataclass(frozen=True)
+class _Selection:
+    """A fitted selector, its features, best first, and the seconds it took."""
+
+    selector: Any
+    features: Ints
+    seconds: float
+
+
 def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> list[Row]:
-    """Tune, select once on the training samples, and judge the first k features for every k."""
+    """Tune, select on the training samples, once for all k with the same parameters, and judge the first k features."""
     clock = time.perf_counter()
     split = protocol.split(samples, cell.trial)
     fixed = dict(protocol.fixed.get(cell.method, {}))
+    n_features = split.training.X.shape[1]
+    ks = [n_features if k is None else k for k in cell.ks]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        judged_by_all = split.training.X.shape[1] if None in cell.ks else None
-        choice = tune(method, fixed, protocol, split.training, cell.trial, judged_by_all)
+        choices = tune(method, fixed, protocol, split.training, cell.trial, ks)
         tuning_seconds = time.perf_counter() - clock
-        rows = _judge_all(cell, protocol, method, split, choice, fixed)
+        make = partial(method, max(ks), seed=cell.trial, **fixed)
+        selections = _select(make, [choice.parameters for choice in choices], split, max(ks))
+        rows = _judge_all(cell, protocol, split, choices, selections)
     shared = {
         "tuning_seconds": tuning_seconds,
         "cell_seconds": time.perf_counter() - clock,
@@ -70,18 +83,27 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
     return rows
 
 
+def _select(
+    make: Callable[..., Any], parameters: Sequence[dict[str, Any]], split: Split, depth: int
+) -> list[_Selection]:
+    """One for each of the parameters; equal ones share it."""
+    made: dict[tuple[Any, ...], _Selection] = {}
+    for given in parameters:
+        if tuple(given.items()) not in made:
+            clock = time.perf_counter()
+            selector = fitted(make(**given), split)
+            seconds = time.perf_counter() - clock
+            made[tuple(given.items())] = _Selection(selector, ranked(selector, depth), seconds)
+    return [made[tuple(given.items())] for given in parameters]
+
+
 def _judge_all(
-    cell: Cell, protocol: Protocol, method: Method, split: Split, choice: Tuned, fixed: dict[str, Any]
+    cell: Cell, protocol: Protocol, split: Split, choices: Sequence[Tuned], selections: Sequence[_Selection]
 ) -> list[Row]:
-    n_features = split.training.X.shape[1]
-    depth = _depth(cell.ks, n_features)
-    clock = time.perf_counter()
-    selector = fitted(method(depth, seed=cell.trial, **fixed, **choice.parameters), split)
-    seconds = time.perf_counter() - clock
-    features = ranked(selector, depth)
+    """A row for each k. The features are in the last row of a selection: those before have the first of them."""
     rows = []
-    for k in cell.ks:
-        verdict = judge(split, features[:k], choice.svm_C, protocol.svm_max_iter)
+    for k, choice, selection, after in zip(cell.ks, choices, selections, [*selections[1:], None], strict=True):
+        verdict = judge(split, selection.features[:k], choice.svm_C, protocol.svm_max_iter)
         values = {
             **{name: score for name, score in verdict.scores.items() if name != "accuracy"},
             "chosen": {**choice.parameters, "svm_C": choice.svm_C},
@@ -89,20 +111,16 @@ def _judge_all(
             "svm_seconds": verdict.seconds,
             "svm_max_iter": protocol.svm_max_iter,
             "svm_capped": verdict.capped,
-            "status": getattr(selector, "status_", None),
-            "n_weights": _n_weights(selector),
-            "n_features": n_features,
+            "status": getattr(selection.selector, "status_", None),
+            "n_weights": _n_weights(selection.selector),
+            "n_features": split.training.X.shape[1],
             "n_training": len(split.training),
         }
-        if k is not None and min(k, n_features) == depth:
-            values["features"] = features.tolist()
-        rows.append(cell.row(protocol, k, score=verdict.scores["accuracy"], seconds=seconds, values=values))
+        if k is not None and after is not selection:
+            values["features"] = selection.features[:k].tolist()
+        row = cell.row(protocol, k, score=verdict.scores["accuracy"], seconds=selection.seconds, values=values)
+        rows.append(row)
     return rows
-
-
-def _depth(ks: Sequence[int | None], n_features: int) -> int:
-    """The number of features to ask a selector for."""
-    return min(max(n_features if k is None else k for k in ks), n_features)
 
 
 def _n_weights(selector: Any) -> int | None:

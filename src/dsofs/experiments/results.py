@@ -61,14 +61,14 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
     return rows
 
 
-def chosen_features(rows: Iterable[Row]) -> dict[tuple[str, str, int], list[int]]:
-    """(data, method, seed) -> features, best first: those of the row with most features, which alone has them all."""
-    longest: dict[tuple[str, str, int], list[int]] = {}
+def chosen_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str, int], list[int]]:
+    """(data, method, seed) -> the first k features: a row without its own has the first of those of the next one."""
+    shortest: dict[tuple[str, str, int], list[int]] = {}
     for row in rows:
         cell, features = (row.data, row.method, row.seed), row.values.get("features", [])
-        if len(features) > len(longest.get(cell, [])):
-            longest[cell] = features
-    return longest
+        if k <= len(features) < len(shortest.get(cell, range(len(features) + 1))):
+            shortest[cell] = features
+    return {cell: features[:k] for cell, features in shortest.items()}
 
 
 def _content(file: Path) -> bytes:

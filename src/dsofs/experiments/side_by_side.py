@@ -182,10 +182,11 @@ def side_by_side(path: str | os.PathLike[str]) -> SideBySide:
 
 def _stabilities(rows: Sequence[Row], method: str, asked: Asked) -> list[Stability | None]:
     """Of the sets that the trials chose."""
-    orders = chosen_features(row for row in rows if row.method == method).values()
-    if len(orders) < 2:
+    own = [row for row in rows if row.method == method]
+    if len({row.seed for row in own}) < 2:
         return [None] * len(asked.ks)
-    found = [stability([np.array(order[:k]) for order in orders], asked.n_features) for k in asked.ks]
+    chosen = ([np.array(features) for features in chosen_features(own, k).values()] for k in asked.ks)
+    found = [stability(sets, asked.n_features) for sets in chosen]
     return [None if np.isnan(each.index) else each for each in found]
 
 

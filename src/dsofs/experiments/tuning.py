@@ -1,18 +1,19 @@
 """The parameters of a method and the C of the SVM by cross-validation inside the training samples.
 
-A ranking is computed once for each fold and parameters of the method, and shared by all values of C. A selector with
-``fit_each(X, y, settings)`` computes those of all parameters together.
+A ranking is computed once for each fold and parameters of the method, and shared by all values of C and numbers of
+features. A selector with ``fit_each(X, y, settings)`` computes those of all parameters together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from dsofs.design.types import Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.experiments.protocols import Protocol
 from dsofs.methods import Method
 from dsofs.statistics.judge import judge
@@ -45,25 +46,29 @@ def settings_of(method: Method) -> list[dict[str, Any]]:
 
 
 def tune(
-    method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int, k: int | None = None
-) -> Tuned:
-    """The best of the method's grid times the protocol's values of C; of equals, the first.
-
-    With k features, or as many as the protocol says.
-    """
+    method: Method, fixed: dict[str, Any], protocol: Protocol, training: Samples, trial: int, ks: Sequence[int]
+) -> list[Tuned]:
+    """For each of ``ks`` the best of the method's grid times the protocol's values of C; of equals, the first."""
     if not protocol.tuned:
-        return Tuned({}, protocol.svm_C)
-    settings = settings_of(method)
-    k = k or min(protocol.tuned_at, training.X.shape[1])
+        return [Tuned({}, protocol.svm_C)] * len(ks)
+    settings, at = settings_of(method), protocol.tuning_ks(ks, training.X.shape[1])
+    distinct = sorted(set(at))
     accuracies = []
     for split in protocol.folds(training, trial):
-        rankings = [ranked(selector, k) for selector in _fit_each(method, k, trial, fixed, settings, split)]
-        accuracies.append([_accuracies(split, features, protocol) for features in rankings])
+        selectors = _fit_each(method, distinct[-1], trial, fixed, settings, split)
+        rankings = [ranked(selector, distinct[-1]) for selector in selectors]
+        accuracies.append([[_accuracies(split, features[:k], protocol) for features in rankings] for k in distinct])
     if not accuracies:  # no fold leaves two classes to learn
-        return Tuned(settings[0], protocol.svm_C)
-    mean = np.round(np.mean(accuracies, axis=0), DECIMALS)
-    best, C = np.unravel_index(np.argmax(mean), mean.shape)
-    return Tuned(settings[best], protocol.svm_Cs[C], float(mean.max()))
+        return [Tuned(settings[0], protocol.svm_C)] * len(ks)
+    means = np.array(accuracies).mean(axis=0).round(DECIMALS)
+    best = {k: _best(mean, settings, protocol) for k, mean in zip(distinct, means, strict=True)}
+    return [best[k] for k in at]
+
+
+def _best(mean: Floats, settings: list[dict[str, Any]], protocol: Protocol) -> Tuned:
+    """``mean`` is an accuracy for each of the settings and each C."""
+    setting, C = np.unravel_index(np.argmax(mean), mean.shape)
+    return Tuned(settings[setting], protocol.svm_Cs[C], float(mean.max()))
 
 
 def _fit_each(

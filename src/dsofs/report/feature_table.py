@@ -21,8 +21,8 @@ DROPPED = "below 1, how long the solver kept a feature that it dropped in the en
 OF_RANKINGS = {  # of the methods that have this parameter
     "forward": f"1 plus the part of the class labels that the features above it leave unexplained; {DROPPED}",
     "backward": f"from 2 on, the higher the later backward elimination drops it; {DROPPED}",
-    "forward_backward": "from 3 on, the higher the earlier, for the six that forward selection puts first; from 2 on, "
-    f"the higher the later backward elimination drops it; {DROPPED}",
+    "forward_backward": "from 4 on, the higher the earlier, for up to six that forward selection puts first; from 2 "
+    f"on, the higher the later backward elimination drops it; {DROPPED}",
     "survival": f"1 plus the size of its weights relative to the largest; {DROPPED}",
     "norm": "the size of its weights on standardised features",
 }

@@ -64,14 +64,14 @@ def _means(results: Results, rows: Sequence[Row], measure: str) -> Table:
     if data and all((name, ALL_FEATURES, None) in reference for name in data):
         value = fmean(fmean(reference[name, ALL_FEATURES, None]) for name in data)
         lines.append((title(ALL_FEATURES), *[f"{value:.2f}"] * len(means)))
-    notes = f"Mean (%) over {len(data)} data sets of the means over trials; clean protocol."
+    notes = f"Mean (%) over {len(data)} data sets of the means over trials; {results.clean_name}."
     header = ("", *(f"k = {k}" for k in means))
     return table_of(results, f"{measure}, mean over data sets", header, lines, notes)
 
 
-def best_in_bold(values: Floats, number: int) -> str:
-    text = f"{values[number]:.2f}"
-    return f"**{text}**" if text == f"{values.max():.2f}" else text
+def best_in_bold(values: Floats, number: int, decimals: int = 2) -> str:
+    text = f"{values[number]:.{decimals}f}"
+    return f"**{text}**" if text == f"{values.max():.{decimals}f}" else text
 
 
 def _by_data(results: Results, rows: Sequence[Row], k: int) -> Table:
@@ -83,7 +83,8 @@ def _by_data(results: Results, rows: Sequence[Row], k: int) -> Table:
         reference = values.get((name, ALL_FEATURES, None))
         lines.append((CATALOGUE[name].title, *cells, f"{fmean(reference):.2f}" if reference else ""))
     header = ("", *map(title, methods), title(ALL_FEATURES))
-    return table_of(results, f"Accuracy with {k} features", header, lines, "Mean (%) over trials; clean protocol.")
+    notes = f"Mean (%) over trials; {results.clean_name}."
+    return table_of(results, f"Accuracy with {k} features", header, lines, notes)
 
 
 def comparable(rows: Sequence[Row], ks: Sequence[int] = FEW_KS) -> dict[int, Floats]:
@@ -116,7 +117,8 @@ def _at_each_k(results: Results) -> list[Table]:
     )  # fmt: skip
     notes = (
         f"DSO-FS among {len(methods)} methods: mean accuracy (%) over the data sets on which all were run with k "
-        "features, its place by that, and its mean rank; clean protocol. p: Wilcoxon's signed ranks, Holm's correction."
+        f"features, its place by that, and its mean rank; {results.clean_name}. p: Wilcoxon's signed ranks, Holm's "
+        "correction."
     )
     return [table_of(results, "DSO-FS at each k", header, lines, notes)] if lines else []
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.design.types import Floats
-from dsofs.experiments import CLEAN, PAPER, Protocol, Row
+from dsofs.experiments import CLEAN, CLEAN_AT_100, PAPER, Protocol, Row
 from dsofs.experiments.results import chosen_features
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import FACTS, QUICK
@@ -60,7 +60,17 @@ class Results:
 
     @property
     def clean(self) -> list[Row]:
-        return self._under(CLEAN)
+        """If there are none, those of the protocol before."""
+        return self._under(CLEAN) or self._tuned_at_100
+
+    @property
+    def clean_name(self) -> str:
+        earlier = self._tuned_at_100 and not self._under(CLEAN)
+        return f"clean protocol, tuned at {CLEAN_AT_100.tuned_at} features" if earlier else "clean protocol"
+
+    @property
+    def _tuned_at_100(self) -> list[Row]:
+        return [] if self.quick else self._under(CLEAN_AT_100)
 
     @property
     def facts(self) -> dict[str, dict[str, Any]]:
@@ -121,7 +131,6 @@ def matrix(
 def first_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:
     """(data, method) -> the first k features of each trial."""
     chosen: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
-    for (data, method, _), features in sorted(chosen_features(rows).items()):
-        if len(features) >= k:
-            chosen[data, method].append(features[:k])
+    for (data, method, _), features in sorted(chosen_features(rows, k).items()):
+        chosen[data, method].append(features)
     return dict(chosen)

@@ -150,7 +150,7 @@ def compare_table(
     sizes = sorted(set(ks))
     with TemporaryDirectory() as nowhere:
         folder = Path(nowhere if out is None else out)
-        how = protocol(sizes, quick, impute)
+        how = protocol(quick, impute)
         refuse_other_comparison(folder, table, how, methods, sizes, trials or how.trials)
         rows = measure(table, methods, sizes, how, trials, n_jobs, folder / ROWS, progress)
         remember(folder / ROWS, asked(table, rows, how, command))
@@ -183,12 +183,9 @@ def refuse_other_comparison(
     )
 
 
-def protocol(ks: list[int], quick: bool, impute: str) -> Protocol:
-    """The clean protocol, tuned at the largest number of features asked for."""
-    k = max(ks)
-    clean = replace(CLEAN, name=f"clean, tuned at {k}", tuned_at=k)
-    if quick:
-        clean = CLEAN.untuned("clean, quick", trials=QUICK_TRIALS)
+def protocol(quick: bool, impute: str) -> Protocol:
+    """The clean protocol."""
+    clean = CLEAN.untuned("clean, quick", trials=QUICK_TRIALS) if quick else CLEAN
     return clean if impute == "none" else replace(clean, name=f"{clean.name}, {impute} imputed", impute=impute)
 
 
