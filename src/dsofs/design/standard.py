@@ -6,6 +6,7 @@ Of columns that say the same, one is enough: ``without_copies``.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,35 @@ class Moments:
     scale: Floats
     constant: Bools
     targets: Floats  # (x - mean)'T / scale, a column for each of T
+    gram: Floats | None = None  # of the standardised columns, where the same pass over X gave it
+
+    @classmethod
+    def side_by_side(cls, panels: Sequence[Moments]) -> Moments:
+        """Of all columns from those of some."""
+        names = ("mean", "scale", "constant", "targets")
+        return cls(*(np.concatenate([getattr(panel, name) for panel in panels]) for name in names))
+
+    @classmethod
+    def of_all(cls, bands: Sequence[Moments], sizes: Sequence[float], sums: Sequence[Floats]) -> Moments:
+        """Of all samples from those of some, the number of these and the sums of their T.
+
+        With the mean m_b, the variance s_b^2 and the share f_b of each band (Chan, Golub and LeVeque, 1979):
+
+            m = sum_b f_b m_b,      s^2 = sum_b f_b (s_b^2 + (m_b - m)^2),      (x - m)'T = sum_b (x_b - m)'T_b
+        """
+        share = np.array(sizes)[:, None] / sum(sizes)
+        means, scales = np.stack([band.mean for band in bands]), np.stack([band.scale for band in bands])
+        deviations = np.where([band.constant for band in bands], 0.0, scales)
+        largest = (np.abs(means) + deviations).max(axis=0)
+        unit = np.where(largest == 0, 1.0, largest)
+        means, deviations = means / unit, deviations / unit
+        mean = np.sum(share * means, axis=0)
+        mean += np.sum(share * (means - mean), axis=0)
+        variance = np.sum(share * (deviations**2 + (means - mean) ** 2), axis=0)
+        products = np.zeros_like(bands[0].targets)
+        for band, scale, its_mean, total in zip(bands, scales / unit, means, sums, strict=True):
+            products += scale[:, None] * band.targets + np.outer(its_mean - mean, total)
+        return cls.from_scaled(largest, mean, variance, products)
 
     @classmethod
     def from_scaled(cls, largest: Floats, mean: Floats, variance: Floats, products: Floats) -> Moments:
@@ -57,6 +87,7 @@ class Columns:
     mean: Floats
     scale: Floats
     norm: Floats  # ||Z_i||, a sample of weight v counting as v samples
+    gram: Floats | None = None  # Z Z' of all of them, where it is known
 
     @classmethod
     def of(cls, stats: Moments, total_weight: float, *, standardize: bool) -> Columns:
@@ -64,7 +95,7 @@ class Columns:
         kept = np.flatnonzero(~stats.constant)
         mean, scale, root = stats.mean[kept], stats.scale[kept], total_weight**0.5
         if standardize:
-            return cls(kept, mean, scale, np.broadcast_to(root, len(kept)))  # takes no memory
+            return cls(kept, mean, scale, np.broadcast_to(root, len(kept)), stats.gram)  # the norm takes no memory
         return cls(kept, np.zeros(len(kept)), np.ones(len(kept)), root * np.hypot(mean, scale))
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
@@ -75,7 +106,7 @@ class Columns:
         return coef, scaled @ self.mean
 
     def centred_at(self, mean: Floats) -> Columns:
-        return replace(self, mean=mean)
+        return replace(self, mean=mean, gram=None)
 
     def part(self, index: Ints) -> Columns:
         return Columns(self.kept[index], self.mean[index], self.scale[index], self.norm[index])

@@ -14,9 +14,10 @@ from array_api_compat import array_namespace, device
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.design import Budget, Moments, NotFiniteError, StandardDesign, as_design, moments
+from dsofs.design.backends.chunked import ChunkedArray
 from dsofs.design.budget import single_threaded
 from dsofs.design.linalg import on_host, widest_float
 from dsofs.design.standard import Columns, Copies, probe, without_copies
@@ -112,7 +113,10 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = reachable(self, X)
         check_same_library(self, X, self.ranking_, "transform")
-        return super().transform(X)
+        if not isinstance(X, ChunkedArray):
+            return super().transform(X)
+        validate_data(self, X.stand_in(), reset=False)
+        return X.columns_of(self.get_support(indices=True))
 
     def inverse_transform(self, X: AnyArray) -> AnyArray:
         """The selected features in the places they were taken from, and zeros in all others."""
