@@ -53,6 +53,22 @@ def backed(X, folder):
     return stored(anndata.read_h5ad(folder / "X.h5ad", backed="r").X)
 
 
+def blocks(X, chunks):
+    """A Dask array that raises when it is turned into one of NumPy."""
+    array = pytest.importorskip("dask.array", reason="dask is not installed")
+
+    class InBlocks(array.Array):
+        def __array__(self, *args, **options):
+            raise AssertionError("an array in blocks is turned into one of NumPy")
+
+    X = array.from_array(X, chunks=chunks)
+    return InBlocks(X.dask, X.name, X.chunks, dtype=X.dtype, meta=X._meta)
+
+
+def sparse_blocks(X, folder):
+    return blocks(X, (10, 9)).map_blocks(sparse.csr_matrix)
+
+
 def strict(device):
     """An array library with no more than the standard has; NumPy refuses arrays of any device but its CPU."""
     return lambda X, folder: array_api_strict.asarray(X, device=array_api_strict.Device(device))
@@ -76,6 +92,9 @@ KINDS = {
     "backed csr": backed,
     "csr": lambda X, folder: sparse.csr_array(X),
     "csc": lambda X, folder: sparse.csc_matrix(X),
+    "dask": lambda X, folder: blocks(X, (-1, 10)),
+    "dask by rows": lambda X, folder: blocks(X, (10, -1)),
+    "dask, sparse blocks": sparse_blocks,
     "strict": strict("CPU_DEVICE"),
     "strict, another device": strict("device1"),
     "torch": torch,

@@ -1,5 +1,12 @@
 """X on a disk or on a cluster: the answer of NumPy, from pieces of X alone."""
 
+import logging
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -51,7 +58,29 @@ def anndata_backed(X, folder, monkeypatch):
     return anndata.read_h5ad(folder / "X.h5ad", backed="r").X
 
 
-KINDS = {"memmap": memmap, "zarr": zarr_array, "hdf5": hdf5, "backed AnnData": anndata_backed}
+def dask_threads(X, folder, monkeypatch, chunks=(-1, 7)):
+    return never_whole(pytest.importorskip("dask.array").from_array(X, chunks=chunks), monkeypatch)
+
+
+def dask_sparse(X, folder, monkeypatch):
+    array = pytest.importorskip("dask.array")
+    return never_whole(array.from_array(X, chunks=(11, 9)).map_blocks(sparse.csr_matrix), monkeypatch)
+
+
+def never_whole(X, monkeypatch):
+    monkeypatch.setattr(type(X), "__array__", refuse)
+    return X
+
+
+KINDS = {
+    "memmap": memmap,
+    "zarr": zarr_array,
+    "hdf5": hdf5,
+    "backed AnnData": anndata_backed,
+    "dask": dask_threads,
+    "dask by rows": lambda *given: dask_threads(*given, chunks=(17, -1)),
+    "dask, sparse": dask_sparse,
+}
 
 
 @pytest.fixture(params=KINDS)
@@ -78,6 +107,7 @@ def test_selectors_give_the_answer_of_numpy(name, data, stored):
     np.testing.assert_array_equal(found.ranking_, expected["ranking_"])
     np.testing.assert_allclose(found.coef_, expected["coef_"], atol=1e-7)
     chosen = found.transform(stored(X))
+    chosen = chosen.compute() if hasattr(chosen, "compute") else chosen
     np.testing.assert_array_equal(chosen.toarray() if sparse.issparse(chosen) else chosen, plain.transform(X))
 
 
@@ -116,3 +146,45 @@ def test_errors_of_scikit_learn_stay(data, stored):
         fitted.transform(stored(X[:, 1:].copy()))
     with pytest.raises(MemoryError, match="'memory_limit'"):
         DSOSelector(5, memory_limit=1000).fit(stored(X), y)
+
+
+def test_dask_in_processes(tmp_path, monkeypatch):
+    dask = pytest.importorskip("dask")
+    X, y = random_data(3, 40, 120, 3)
+    expected = DSOSelector(5).fit(X, y)
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    with pool, dask.config.set(scheduler="processes", pool=pool):
+        found = DSOSelector(5).fit(dask_threads(X, tmp_path, monkeypatch, chunks=(-1, 40)), y)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+
+
+def die_once(block, mark):
+    """In the first worker that gets here: end it, as if it had lost its machine."""
+    with suppress(FileExistsError):
+        mark.touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill a worker so")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_fit_outlives_a_worker(shape, tmp_path):
+    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+    X, y = random_data(3, *SHAPES[shape], 3)
+    expected = DSOSelector(5).fit(X, y)
+    blocks = array.from_array(X, chunks=(-1, 40) if shape == "wide" else (90, -1))
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+        found = DSOSelector(5).fit(blocks.map_blocks(die_once, mark=tmp_path / "died", meta=X[:0, :0]), y)
+    assert (tmp_path / "died").exists()
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+
+
+def test_dask_must_know_the_sizes_of_its_chunks():
+    array = pytest.importorskip("dask.array")
+    X, y = random_data(3, 40, 20, 2)
+    X = array.from_array(X, chunks=(10, 20))
+    with pytest.raises(ValueError, match=r"X\.compute_chunk_sizes\(\)"):
+        DSOSelector(5).fit(X[X[:, 0] > -100], y)

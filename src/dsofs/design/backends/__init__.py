@@ -9,6 +9,7 @@ from array_api_compat import is_array_api_obj
 from scipy.sparse import csc_array, issparse
 
 from dsofs.design.backends.chunked import ChunkedArray, ChunkedDesign
+from dsofs.design.backends.dask_blocks import DaskArray, is_in_blocks
 from dsofs.design.backends.dense import ArrayDesign, DenseDesign
 from dsofs.design.backends.on_disk import StoredArray, is_on_disk
 from dsofs.design.backends.sparse import SparseDesign
@@ -35,6 +36,8 @@ def in_chunks(X: AnyArray) -> ChunkedArray | None:
         return X
     if type(X) is np.ndarray or issparse(X):  # as it is as a rule
         return None
+    if is_in_blocks(X):
+        return DaskArray(X)
     return StoredArray(X) if is_on_disk(X) else None
 
 
