@@ -23,7 +23,7 @@ from dsofs.design.backends.dense import DenseDesign
 from dsofs.design.backends.sparse import SparseDesign
 from dsofs.design.budget import DOUBLE, Budget
 from dsofs.design.interface import Block
-from dsofs.design.standard import Columns, Moments, StandardDesign
+from dsofs.design.standard import Columns, FirstPass, Moments, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
 
 # What is done with a piece: a result of its own, and one that is added up over all pieces; either may be None.
@@ -177,13 +177,15 @@ class ChunkedDesign(StandardDesign):
         if not X.is_tall:
             pieces = [Piece(rows, columns[part], (T, budget, v, True)) for part in X.panels(columns, budget)]
             panels, K = X.run(look, pieces)
-            return replace(Moments.side_by_side(panels), gram=K)
+            stats = Moments.side_by_side(panels)
+            return replace(stats, first=FirstPass(T, stats.targets, K))
         for part in X.bands(rows, n, budget):
             weights = None if v is None else v[part]
             pieces.append(Piece(rows[part], columns, (T[part], budget, weights, False)))
         bands, _ = X.run(look, pieces)
         sizes = [float(len(p.rows) if p.arguments[2] is None else p.arguments[2].sum()) for p in pieces]
-        return Moments.of_all(bands, sizes, [p.arguments[0].sum(axis=0) for p in pieces])
+        stats = Moments.of_all(bands, sizes, [p.arguments[0].sum(axis=0) for p in pieces])
+        return replace(stats, first=FirstPass(T, stats.targets, None))
 
     def compact(self) -> StandardDesign | Block:
         """Z itself as soon as it fits in the larger kind of block, since reading again takes longer than adding up."""
@@ -194,7 +196,7 @@ class ChunkedDesign(StandardDesign):
         """Call a method of every panel."""
         pieces = []
         for part in self.X.panels(self.kept, self.budget):
-            columns = replace(self.columns.part(np.arange(part.start, part.stop)), kept=_places(part))
+            columns = replace(self.columns.part(np.arange(part.start, part.stop)), kept=_places(part), first=None)
             view = PieceView(columns, 0.0, self.budget, self.sample_weight)
             pieces.append(Piece(self._every, self.kept[part], (view, method, own, *arguments(part))))
         return self.X.run(called, pieces)
@@ -203,7 +205,7 @@ class ChunkedDesign(StandardDesign):
         self, method: str, own: bool, arguments: Callable[[Ints], tuple[Any, ...]], rows: Ints, bias: float
     ) -> tuple[Any, Any]:
         """Call a method of every band of the samples ``rows``."""
-        pieces, columns = [], replace(self.columns, kept=np.arange(len(self.kept)), gram=None)
+        pieces, columns = [], replace(self.columns, kept=np.arange(len(self.kept)), first=None)
         for part in self.X.bands(rows, self.n_columns, self.budget):
             view = PieceView(columns, bias, self.budget, self.weights_at(rows[part]))
             pieces.append(Piece(rows[part], self.kept, (view, method, own, *arguments(rows[part]))))
@@ -246,9 +248,9 @@ class ChunkedDesign(StandardDesign):
         return G, b
 
     def _gram(self, d: Floats) -> Floats:
-        known = self.columns.gram
-        if known is not None and (d == 1).all():
-            return known.copy()
+        first = self.columns.first
+        if first is not None and first.gram is not None and (d == 1).all():
+            return first.gram.copy()
         K = self._panels("gram", False, lambda part: (d[part],))[1]
         return np.zeros((self.n_samples, self.n_samples)) if K is None else np.asarray(K)
 
@@ -259,16 +261,23 @@ class ChunkedDesign(StandardDesign):
         return np.zeros((self.n_samples, W.shape[1])) if F is None else np.asarray(F)
 
     def _tdot(self, B: Floats, out: Floats) -> None:
-        if self.X.is_tall:
+        known = self._known(B)
+        if known is not None:
+            out[:] = known
+        elif self.X.is_tall:
             out[:] = self._bands("tdot", False, lambda rows: (B[rows],), self._every, 0.0)[1]
         else:
             self._fill(out, "tdot", B)
 
     def _dual_norms(self, B: Floats, out: Floats, rough: bool) -> None:
-        if self.X.is_tall:
+        if self.X.is_tall or self._known(B) is not None:
             super()._dual_norms(B, out, rough)
         else:
             self._fill(out, "dual_norms", B)
+
+    def _known(self, B: Floats) -> Floats | None:
+        """Z'B, if the first pass brought it along."""
+        return None if self.columns.first is None else self.columns.first.tdot(B)
 
     def _fill(self, out: Floats, method: str, B: Floats) -> None:
         """Write what every panel says about its columns into ``out``."""

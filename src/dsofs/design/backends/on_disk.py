@@ -24,11 +24,10 @@ SEEK = 2**12  # bytes that are read sooner than skipped: a page
 
 def is_on_disk(X: AnyArray) -> bool:
     """Whether X is a matrix of numbers that is read from a file when it is indexed."""
-    if len(getattr(X, "shape", ())) != 2 or np.dtype(getattr(X, "dtype", None)).kind not in "biuf":
+    is_map = isinstance(X, np.memmap) and X.nbytes > LARGE_MAP
+    if not is_map and type(X).__module__.partition(".")[0] not in LIBRARIES:
         return False
-    if isinstance(X, np.memmap):
-        return X.nbytes > LARGE_MAP
-    return type(X).__module__.partition(".")[0] in LIBRARIES
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtype") and X.dtype.kind in "biuf"
 
 
 class StoredArray(ChunkedArray):

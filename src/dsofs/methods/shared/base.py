@@ -168,12 +168,17 @@ def distinct_design(
     groups: Ints | None = None,
     penalised: Bools | None = None,
     sample_weight: Floats | None = None,
+    labels: Floats | None = None,
 ) -> tuple[StandardDesign, StandardDesign, Copies]:
     """The design as the estimator's ``standardize`` and ``fit_intercept`` say, of all features that vary and of those
-    that are to be penalised; of the latter for p <= 1 without copies."""
+    that are to be penalised; of the latter for p <= 1 without copies.
+
+    ``labels``: what the fit multiplies X by first, if an X that takes long to read should be read less often.
+    """
     standardize = estimator.standardize
+    targets = probe(X.shape[0]) if labels is None else np.hstack([probe(X.shape[0]), labels])
     whole, stats = standard_design(
-        estimator, X, probe(X.shape[0]), sample_weight, standardize=standardize, bias=estimator.fit_intercept
+        estimator, X, targets, sample_weight, standardize=standardize, bias=estimator.fit_intercept
     )
     design = whole
     if penalised is not None:
@@ -181,7 +186,7 @@ def distinct_design(
         check_varies(estimator, design.kept, X.shape[1])
     if p > 1:
         return whole, design, Copies.none()
-    products = stats.targets[:, 0] * (1.0 if standardize else stats.scale)
+    products = stats.targets[:, :2] * (1.0 if standardize else stats.scale[:, None])
     with single_threaded():
         return whole, *without_copies(design, products[design.kept], groups)
 
