@@ -24,6 +24,8 @@ class NeverWhole:
     def __init__(self, X):
         self.X, self.shape, self.dtype = X, X.shape, X.dtype
         self.chunks = getattr(X, "chunks", None)
+        if hasattr(X, "group"):
+            self.group, self.format = X.group, X.format
 
     def __array__(self, *args, **options):
         raise AssertionError("an array on disk is turned into one of NumPy")

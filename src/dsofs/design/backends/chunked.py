@@ -45,6 +45,7 @@ class ChunkedArray(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     edges: tuple[Ints, Ints]  # where the chunks of the storage end, of its rows and of its columns
+    density: float = 1.0  # the room that a piece takes in memory, as a part of what it takes in float64
 
     @abstractmethod
     def run(self, work: Work, pieces: Sequence[Piece]) -> tuple[list[Any], Any]:
@@ -93,11 +94,15 @@ class ChunkedArray(ABC):
 
     def panels(self, columns: Ints, budget: Budget) -> list[slice]:
         """Slices of ``columns`` with all samples."""
-        return cuts_at(np.searchsorted(columns, self.edges[1]), budget.block // (DOUBLE * self.shape[0]))
+        return cuts_at(np.searchsorted(columns, self.edges[1]), self._at_most(budget, self.shape[0]))
 
     def bands(self, rows: Ints, n_columns: int, budget: Budget) -> list[slice]:
         """Slices of ``rows`` with so many columns."""
-        return cuts_at(np.searchsorted(rows, self.edges[0]), budget.block // (DOUBLE * max(n_columns, 1)))
+        return cuts_at(np.searchsorted(rows, self.edges[0]), self._at_most(budget, n_columns))
+
+    def _at_most(self, budget: Budget, length: int) -> int:
+        """Rows or columns of this length in a piece."""
+        return int(budget.block / (DOUBLE * max(length, 1) * self.density))
 
 
 def cuts_at(edges: Ints, step: int) -> list[slice]:
@@ -228,8 +233,14 @@ class ChunkedDesign(StandardDesign):
         return self._stacked(blocks, 1, self.sample_weight)
 
     def _stacked(self, blocks: list[Block], axis: int, sample_weight: Floats | None) -> Block:
-        empty = np.empty((0, self.n_columns) if axis == 0 else (self.n_samples, 0))
-        Z = np.concatenate([block.Z for block in blocks], axis) if blocks else empty
+        """One array of all blocks, each of which is let go of as soon as it is there."""
+        length, place = sum(block.Z.shape[axis] for block in blocks), 0
+        Z = np.empty((length, self.n_columns) if axis == 0 else (self.n_samples, length))
+        along = Z if axis == 0 else Z.T
+        while blocks:
+            block = blocks.pop(0).Z
+            along[place : place + block.shape[axis]] = block if axis == 0 else block.T
+            place += block.shape[axis]
         return Block(Z, self.budget, sample_weight)
 
     def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:

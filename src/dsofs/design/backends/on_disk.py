@@ -19,6 +19,7 @@ from dsofs.design.types import AnyArray, Ints
 LIBRARIES = ("anndata", "h5py", "zarr")
 # A smaller memory-mapped file stays in the page cache: views of it are read as quickly as any array.
 LARGE_MAP = 2**30
+SPARSE_ENTRY = 2  # room of a number that is stored with its index, as a multiple of that of a number alone
 SEEK = 2**12  # bytes that are read sooner than skipped: a page
 
 
@@ -42,6 +43,9 @@ class StoredArray(ChunkedArray):
         chunks = getattr(X, "chunks", None) or X.shape  # a file without chunks can be cut anywhere
         ends = [np.append(np.arange(step, length, step), length) for step, length in zip(chunks, X.shape, strict=True)]
         self.edges = (ends[0] if rows is None else np.searchsorted(rows, ends[0]), ends[1])
+        self.format = getattr(X, "format", None) if hasattr(X, "group") else None
+        if self.format is not None:
+            self.density = max(SPARSE_ENTRY * X.group["data"].shape[0] / (m * n), 1 / m)
         skipped = SEEK // X.dtype.itemsize
         self.steps = chunks if chunks != X.shape else (1 + skipped // n, 1 + skipped)
 
@@ -70,11 +74,14 @@ class StoredArray(ChunkedArray):
     def _range(self, rows: Ints, columns: Ints) -> AnyArray:
         """Read all that lies between the first and the last of these rows and columns, and take them."""
         first_row, first_column = int(rows[0]), int(columns[0])
-        found = self.stored[first_row : int(rows[-1]) + 1, first_column : int(columns[-1]) + 1]
-        if sparse.issparse(found):
-            self.bytes_read += found.data.nbytes + found.indices.nbytes + found.indptr.nbytes
-        else:
+        between = slice(first_row, int(rows[-1]) + 1), slice(first_column, int(columns[-1]) + 1)
+        if self.format is None:
+            found = self.stored[between]
             self.bytes_read += found.nbytes
+        else:  # all of a row, or of a column, is read
+            found = self.stored[between[0]] if self.format == "csr" else self.stored[:, between[1]]
+            self.bytes_read += found.data.nbytes + found.indices.nbytes
+            found = found[:, between[1]] if self.format == "csr" else found[between[0]]
         if len(rows) < found.shape[0]:
             found = found[rows - first_row]
         if len(columns) < found.shape[1]:
