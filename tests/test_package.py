@@ -34,6 +34,7 @@ ACROSS_MODULES = {
     "any_library": "all solvers on designs of any array library",
     "bad_input": "errors of all selectors",
     "benchmarks": "the scripts beside the package",
+    "beyond_memory": "X on a disk or on a cluster in all estimators that read it in pieces",
     "browser": "pages in a real browser",
     "checks": "scikit-learn's checks of all estimators",
     "commands": "the calls behind the commands",

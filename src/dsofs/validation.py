@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj
+from array_api_compat import array_namespace, device, is_array_api_obj, is_dask_array
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
@@ -20,6 +20,8 @@ from sklearn.utils import compute_class_weight, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from dsofs.design.backends import in_chunks
+from dsofs.design.backends.chunked import ChunkedArray, entries
 from dsofs.design.linalg import on_host, take
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 
@@ -211,6 +213,8 @@ def _as_weights(estimator: BaseEstimator, sample_weight: AnyArray) -> Floats:
 
 def rows_of(X: AnyArray, index: Ints) -> AnyArray:
     """These samples of an X that was checked."""
+    if isinstance(X, ChunkedArray):
+        return X.rows_of(index)
     return take(X, index, axis=0) if is_dispatched(X) else X[index]
 
 
@@ -285,29 +289,31 @@ def _numeric(
     multi_output: bool = False,
 ) -> tuple[AnyArray, np.ndarray]:
     X = reachable(estimator, X)
+    given = X.stand_in() if isinstance(X, ChunkedArray) else X
     try:
-        X_checked, y = validate_data(
+        checked, y = validate_data(
             estimator,
-            X,
+            given,
             y,
             accept_sparse=("csr", "csc"),
-            dtype=_floats(X),
+            dtype=_floats(given),
             ensure_all_finite=False,
             ensure_min_samples=2,
             y_numeric=y_numeric,
             multi_output=multi_output,
         )
     except (ValueError, TypeError) as error:
-        _explain_text(estimator, X, error)
+        _explain_text(estimator, given, error)
         raise
     if allow_nan:
-        explain_not_finite(estimator, X_checked, allow_nan=True)
-    return X_checked, y
+        explain_not_finite(estimator, checked, allow_nan=True)
+    return X if isinstance(X, ChunkedArray) else checked, y
 
 
 def is_dispatched(X: AnyArray) -> bool:
     """Whether scikit-learn is asked to leave X in its array library."""
-    return bool(get_config()["array_api_dispatch"]) and is_array_api_obj(X) and not isinstance(X, np.ndarray)
+    foreign = is_array_api_obj(X) and not (isinstance(X, np.ndarray) or is_dask_array(X))
+    return bool(get_config()["array_api_dispatch"]) and foreign
 
 
 def _floats(X: AnyArray) -> tuple[Any, ...]:
@@ -319,7 +325,13 @@ def _floats(X: AnyArray) -> tuple[Any, ...]:
 
 
 def reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
-    """X, or as a NumPy array where the estimator works on no other; refused if NumPy cannot read it where it is."""
+    """X, or as a NumPy array where the estimator works on no other; refused if NumPy cannot read it where it is.
+
+    X on a disk or on a cluster is read in pieces by the estimators that work on any kind of array.
+    """
+    chunked = in_chunks(X)
+    if chunked is not None and get_tags(estimator).array_api_support:
+        return chunked
     if is_dispatched(X):
         return X if get_tags(estimator).array_api_support else on_host(X)
     if not is_array_api_obj(X) or isinstance(X, np.ndarray):
@@ -421,15 +433,11 @@ def _not_finite(values: np.ndarray) -> np.ndarray:
 
 def explain_not_finite(estimator: BaseEstimator, X: AnyArray, *, allow_nan: bool = False) -> None:
     """Refuse values that are not finite, and say which."""
-    X = X if sparse.issparse(X) else on_host(X)
     refused = np.isinf if allow_nan else _not_finite
-    if sparse.issparse(X):
-        coo = X.tocoo()
-        bad = refused(coo.data)
-        rows, columns, found = coo.row[bad], coo.col[bad], coo.data[bad]
+    if isinstance(X, ChunkedArray):
+        rows, columns, found = X.find(refused)
     else:
-        rows, columns = np.nonzero(refused(X))
-        found = X[rows, columns]
+        (rows, columns, found), _ = entries(X if sparse.issparse(X) else on_host(X), refused)
     if not len(rows):
         return
     kind = "NaN" if np.isnan(found[0]) else "infinity"

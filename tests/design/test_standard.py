@@ -13,7 +13,7 @@ DEFAULT = Budget()
 def found(X, groups=None, standardize=True, budget=DEFAULT):
     stats = moments(X, probe(X.shape[0]), budget)
     made = as_design(X, stats, standardize=standardize, bias=True, budget=budget)
-    products = stats.targets[:, 0] if standardize else stats.targets[:, 0] * stats.scale
+    products = stats.targets if standardize else stats.targets * stats.scale[:, None]
     distinct, copies = without_copies(made, products[made.kept], groups)
     assert distinct.n_columns == len(distinct.kept) + 1
     assert set(distinct.kept) | set(copies.features) == set(made.kept)

@@ -76,12 +76,13 @@ class Budget:
             return ((rows, slice(0, n_columns)) for rows in cuts(n_samples, self.samples(n_columns)))
         return ((slice(0, n_samples), columns) for columns in cuts(n_columns, self.columns(n_samples)))
 
-    def fit_bytes(self, n_samples: int, n_features: int, n_targets: int) -> int:
-        """Bytes that a fit needs beyond X, for so many columns of Y."""
+    def fit_bytes(self, n_samples: int, n_features: int, n_targets: int, *, chunked: bool = False) -> int:
+        """Bytes that a fit needs beyond X, for so many columns of Y; ``chunked``: X is not in memory."""
         n = n_features + 1
-        blocks = 2 * min(self.largest_block(n_samples, n), DOUBLE * n_samples * n)
-        if n_samples <= n:  # three m x m matrices, four n x c ones
-            return DOUBLE * (3 * n_samples**2 + 4 * n_features * n_targets) + blocks
+        largest = self.tall_block if chunked else self.largest_block(n_samples, n)
+        blocks = 2 * min(largest, DOUBLE * n_samples * n)
+        if n_samples <= n:  # three m x m matrices (and one that is kept, of an X in chunks), four n x c ones
+            return DOUBLE * ((3 + chunked) * n_samples**2 + 4 * n_features * n_targets) + blocks
         # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class.
         return DOUBLE * ((3 * n_targets + 12) * n_features**2 + 10 * n_samples * n_targets) + blocks
 

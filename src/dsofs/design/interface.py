@@ -88,24 +88,31 @@ class Design(ABC):
 
     def normal_matrix(self, weights: Floats) -> Floats:
         """H = sum_k u_k z_k z_k' over all samples, for any weights u."""
-        return self.normal_matrices([(np.arange(self.n_samples), weights)])[0]
+        return self.normal_equations([(np.arange(self.n_samples), weights, np.empty((self.n_samples, 0)))])[0][0]
 
-    def normal_matrices(self, sets: Sequence[tuple[Ints, Floats]]) -> list[Floats]:
-        """H = sum_k u_k z_k z_k' for each set of samples k, in increasing order, and their weights u."""
-        totals, every = [SymmetricSum() for _ in sets], np.unique(np.concatenate([index for index, _ in sets]))
-        with threads_for(sum(len(index) for index, _ in sets) * self.n_columns**2 // 2):
+    def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
+        """H = sum_k u_k z_k z_k' and h = sum_k z_k r_k' for each set of samples k, in increasing order, u and r."""
+        every = np.unique(np.concatenate([index for index, *_ in sets]))
+        matrices = [SymmetricSum() for _ in sets]
+        vectors = [np.zeros((self.n_columns, R.shape[1])) for _, _, R in sets]
+        with threads_for(sum(len(index) for index, *_ in sets) * self.n_columns**2 // 2):
             for part in cuts(len(every), self.budget.samples(self.n_columns)):
                 Z, taken = self.samples(every[part]).on_host(), every[part]
-                for total, (index, weights) in zip(totals, sets, strict=True):
+                for H, h, (index, weights, R) in zip(matrices, vectors, sets, strict=True):
                     inside = slice(*np.searchsorted(index, [taken[0], taken[-1] + 1]))
                     if inside.start < inside.stop:
-                        root = np.sqrt(weights[inside])[:, None]
-                        total.add((Z.take(np.searchsorted(taken, index[inside]), axis=0) * root).T)
-            return [total.of_size(self.n_columns) for total in totals]
+                        rows = Z.take(np.searchsorted(taken, index[inside]), axis=0)
+                        h += rows.T @ R[inside]
+                        H.add((rows * np.sqrt(weights[inside])[:, None]).T)
+            return [(H.of_size(self.n_columns), h) for H, h in zip(matrices, vectors, strict=True)]
 
     def covariances(self, Y: Floats) -> tuple[Floats, Floats]:
         """Z_c' diag(v) Z_c and Z_c' diag(v) Y of the centred columns Z_c."""
         mean = self.tdot(self.weighted(np.ones((self.n_samples, 1))))[:, 0] / self.total_weight
+        return self.products_about(mean, Y)
+
+    def products_about(self, mean: Floats, Y: Floats) -> tuple[Floats, Floats]:
+        """Z_c' diag(v) Z_c and Z_c' diag(v) Y of Z_c = Z - 1 mean'."""
         G, b = np.zeros((self.n_columns, self.n_columns)), np.zeros((self.n_columns, Y.shape[1]))
         for part in cuts(self.n_samples, self.budget.samples(self.n_columns)):
             rows = self.samples(part)

@@ -6,6 +6,7 @@ Of columns that say the same, one is enough: ``without_copies``.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from dsofs.design.types import AnyArray, Bools, Floats, Ints
 # A column whose deviation is at the level of rounding, relative to its largest value, holds no information.
 CONSTANT = 10 * np.finfo(np.float64).eps
 FAR_FROM_ZERO = 1e3  # a mean of so many standard deviations costs a product three of its sixteen digits
-# Products with one random vector that differ by more, relative to their size, belong to different columns.
+# Products with random vectors that differ by more, relative to their size, belong to different columns.
 CANDIDATES = 1e-6
 # Largest difference of equal columns, relative to their largest entry, in float32 (where x and 3 x are no closer) and
 # in float64.
@@ -32,6 +33,23 @@ class NotFiniteError(ValueError):
 
 
 @dataclass(frozen=True)
+class FirstPass:
+    """What the pass over X for the moments brought along, so that an X that takes long to read is read less often."""
+
+    T: Floats
+    products: Floats  # Z'T of the standardised columns Z
+    gram: Floats | None  # Z Z'
+
+    def part(self, index: Ints, gram: Floats | None = None) -> FirstPass:
+        return FirstPass(self.T, self.products[index], gram)
+
+    def tdot(self, B: Floats) -> Floats | None:
+        """Z'B, if B is the last columns of T."""
+        start = self.T.shape[1] - B.shape[1]
+        return self.products[:, start:] if start >= 0 and np.array_equal(self.T[:, start:], B) else None
+
+
+@dataclass(frozen=True)
 class Moments:
     """Per column of X: mean, standard deviation, whether it is constant, and products with the targets given."""
 
@@ -39,6 +57,36 @@ class Moments:
     scale: Floats
     constant: Bools
     targets: Floats  # (x - mean)'T / scale, a column for each of T
+    first: FirstPass | None = None
+
+    @classmethod
+    def side_by_side(cls, panels: Sequence[Moments]) -> Moments:
+        """Of all columns from those of some."""
+        names = ("mean", "scale", "constant", "targets")
+        mean, scale, constant, targets = (np.concatenate([getattr(panel, name) for panel in panels]) for name in names)
+        return cls(mean, scale, constant, targets)
+
+    @classmethod
+    def of_all(cls, bands: Sequence[Moments], sizes: Sequence[float], sums: Sequence[Floats]) -> Moments:
+        """Of all samples from those of some, the number of these and the sums of their T.
+
+        With the mean m_b, the variance s_b^2 and the share f_b of each band (Chan, Golub and LeVeque, 1979):
+
+            m = sum_b f_b m_b,      s^2 = sum_b f_b (s_b^2 + (m_b - m)^2),      (x - m)'T = sum_b (x_b - m)'T_b
+        """
+        share = np.array(sizes)[:, None] / sum(sizes)
+        means, scales = np.stack([band.mean for band in bands]), np.stack([band.scale for band in bands])
+        deviations = np.where([band.constant for band in bands], 0.0, scales)
+        largest = (np.abs(means) + deviations).max(axis=0)
+        unit = np.where(largest == 0, 1.0, largest)
+        means, deviations = means / unit, deviations / unit
+        mean = np.sum(share * means, axis=0)
+        mean += np.sum(share * (means - mean), axis=0)
+        variance = np.sum(share * (deviations**2 + (means - mean) ** 2), axis=0)
+        products = np.zeros_like(bands[0].targets)
+        for band, scale, its_mean, total in zip(bands, scales / unit, means, sums, strict=True):
+            products += scale[:, None] * band.targets + np.outer(its_mean - mean, total)
+        return cls.from_scaled(largest, mean, variance, products)
 
     @classmethod
     def from_scaled(cls, largest: Floats, mean: Floats, variance: Floats, products: Floats) -> Moments:
@@ -57,6 +105,7 @@ class Columns:
     mean: Floats
     scale: Floats
     norm: Floats  # ||Z_i||, a sample of weight v counting as v samples
+    first: FirstPass | None = None
 
     @classmethod
     def of(cls, stats: Moments, total_weight: float, *, standardize: bool) -> Columns:
@@ -64,7 +113,8 @@ class Columns:
         kept = np.flatnonzero(~stats.constant)
         mean, scale, root = stats.mean[kept], stats.scale[kept], total_weight**0.5
         if standardize:
-            return cls(kept, mean, scale, np.broadcast_to(root, len(kept)))  # takes no memory
+            first = stats.first and stats.first.part(kept, stats.first.gram)  # constant columns have no part in it
+            return cls(kept, mean, scale, np.broadcast_to(root, len(kept)), first)  # the norm takes no memory
         return cls(kept, np.zeros(len(kept)), np.ones(len(kept)), root * np.hypot(mean, scale))
 
     def in_units_of_X(self, W: Floats, n_features: int) -> tuple[Floats, Floats]:
@@ -75,10 +125,11 @@ class Columns:
         return coef, scaled @ self.mean
 
     def centred_at(self, mean: Floats) -> Columns:
-        return replace(self, mean=mean)
+        return replace(self, mean=mean, first=None)
 
     def part(self, index: Ints) -> Columns:
-        return Columns(self.kept[index], self.mean[index], self.scale[index], self.norm[index])
+        first = self.first and self.first.part(index)
+        return Columns(self.kept[index], self.mean[index], self.scale[index], self.norm[index], first)
 
     def divided_by(self, sizes: Floats) -> Columns:
         return Columns(self.kept, self.mean, self.scale * sizes, self.norm / sizes)
@@ -179,8 +230,8 @@ class Copies:
 
 
 def probe(n_samples: int) -> Floats:
-    """A random vector: only columns whose products with it agree can be equal."""
-    return np.random.default_rng(SEED).normal(size=(n_samples, 1))
+    """Two random vectors: only columns whose products with both agree can be equal."""
+    return np.random.default_rng(SEED).normal(size=(2, n_samples)).T
 
 
 def without_copies(
@@ -214,7 +265,7 @@ def _shared(groups: Ints) -> Ints:
 def _originals(design: StandardDesign, products: Floats, groups: Ints) -> Ints:
     """For each column the first one that it equals up to sign, which may be itself."""
     n = len(design.kept)
-    order = np.lexsort((np.abs(products), groups))
+    order = np.lexsort((np.abs(products[:, 0]), groups))
     same_as_next = _neighbours_equal(design, order, products, groups)
     run = np.concatenate([[0], np.cumsum(~same_as_next)])  # of equal columns, along ``order``
     first = np.full(run[-1] + 1, n)
@@ -227,15 +278,15 @@ def _originals(design: StandardDesign, products: Floats, groups: Ints) -> Ints:
 def _neighbours_equal(design: StandardDesign, order: Ints, products: Floats, groups: Ints) -> Bools:
     """Whether each column, in this order, equals the next: looked at only where the products and groups agree."""
     left, right = order[:-1], order[1:]
-    sizes = np.abs(products)
-    candidates = np.flatnonzero(
-        (groups[left] == groups[right]) & (sizes[right] - sizes[left] <= CANDIDATES * sizes[right])
-    )
+    sizes, length = np.abs(products), row_norms(products)
+    near = sizes[right, 0] - sizes[left, 0] <= CANDIDATES * sizes[right, 0]
+    near &= np.abs(sizes[right, 1] - sizes[left, 1]) <= CANDIDATES * length[right]
+    candidates = np.flatnonzero(near & (groups[left] == groups[right]))
     equal, tolerance = np.zeros(len(left), dtype=bool), EQUAL["float32" in str(design.X.dtype)]
     for part in cuts(len(candidates), design.budget.columns(design.n_samples)):
         index = candidates[part]
         columns, place = np.unique(np.concatenate([left[index], right[index]]), return_inverse=True)
         A, B = np.split(design.block(columns).on_host().take(place, axis=1), 2, axis=1)
-        sign = np.sign(products[left[index]] * products[right[index]])
+        sign = np.sign(products[left[index], 0] * products[right[index], 0])
         equal[index] = np.abs(A - sign * B).max(axis=0) <= tolerance * np.abs(A).max(axis=0)
     return equal

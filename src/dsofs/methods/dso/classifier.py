@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsofs.design.backends.chunked import ChunkedArray
 from dsofs.design.linalg import on_host
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.dso.fit import DSO_RULES, check_call, prepare, publish, solve_dso, warn_about
 from dsofs.methods.shared.base import check_same_library, follow, moved_to
-from dsofs.validation import DEPRECATED, all_or_nothing, is_dispatched, wrong_sample_weight
+from dsofs.validation import DEPRECATED, all_or_nothing, is_dispatched, reachable, wrong_sample_weight
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -91,8 +92,13 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Signed distance in margins: one value per sample for two classes, one per class otherwise."""
         check_is_fitted(self)
         check_same_library(self, X, self.coef_, "decision_function")
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False)
-        if is_dispatched(X):
+        X = reachable(self, X)
+        chunked = isinstance(X, ChunkedArray)
+        checked = validate_data(self, X.stand_in() if chunked else X, accept_sparse=("csr", "csc"), reset=False)
+        X = X if chunked else checked
+        if chunked:
+            scores = X.dot(on_host(self.coef_).T) + on_host(self.intercept_)
+        elif is_dispatched(X):
             scores = array_namespace(X).astype(X, self.coef_.dtype) @ self.coef_.T + self.intercept_
         else:
             coef, intercept = on_host(self.coef_), on_host(self.intercept_)

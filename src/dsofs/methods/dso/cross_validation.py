@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from dsofs.design.backends.chunked import ChunkedArray
 from dsofs.design.linalg import on_host, take
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.dso.fit import (
@@ -404,6 +405,8 @@ def _weighted_score(score: Callable[..., float], weights: Floats | None) -> Call
 
 def _columns_on_host(X: AnyArray, index: Ints) -> AnyArray:
     """A few columns, where the classifier that scores them can read them."""
+    if isinstance(X, ChunkedArray):
+        return X.fetch_columns(index)
     return on_host(take(X, index, axis=1)) if is_dispatched(X) else X[:, index]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dsofs.design import Design
+from dsofs.design.backends.chunked import ChunkedArray
 from dsofs.design.budget import DOUBLE, Budget, refuse_if_too_big, single_threaded
 from dsofs.design.standard import Copies, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -222,13 +223,17 @@ def training_data(
     importance: Floats | None,
     sample_weight: Floats | None,
 ) -> TrainingData:
-    m, n = X.shape
-    needed = _needed_bytes(estimator, m, n, len(classes))
+    n = X.shape[1]
+    needed = _needed_bytes(estimator, X, len(classes))
     refuse_if_too_big(needed, estimator.memory_limit, type(estimator).__name__)
     known = _known(estimator, n)
     penalised = None if known.plain else np.isfinite(known.factor) & (known.factor > 0)
+    labels = None
+    if isinstance(X, ChunkedArray):
+        Y = one_versus_rest(codes, len(classes))
+        labels = Y if sample_weight is None else sample_weight[:, None] * Y
     whole, design, copies = distinct_design(
-        estimator, X, _largest_p(estimator), estimator._groups, penalised, sample_weight
+        estimator, X, _largest_p(estimator), estimator._groups, penalised, sample_weight, labels
     )
     free_bias = estimator.fit_intercept and estimator.intercept_penalty == 0
     free = FreeColumns.of(whole, known, free_bias)
@@ -250,9 +255,10 @@ def training_data(
     )  # fmt: skip
 
 
-def _needed_bytes(estimator: Any, m: int, n: int, n_classes: int) -> int:
+def _needed_bytes(estimator: Any, X: AnyArray, n_classes: int) -> int:
     """What a fit needs beyond X."""
-    needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, n_classes)
+    m, n = X.shape
+    needed = Budget.within(estimator.memory_limit).fit_bytes(m, n, n_classes, chunked=isinstance(X, ChunkedArray))
     if estimator.solver == "alternating":
         needed += ELIMINATION * DOUBLE * m * n
     equalities = estimator.constraint == "equality" and _asks_for_none(estimator)

@@ -86,7 +86,8 @@ class DSOSelector(RankedSelector):
     max_iter : int, default=300
         Largest number of outer steps.
     memory_limit : int or None, default=None
-        Bytes that the fit may use beyond X; None is the free memory. More is refused before it is allocated.
+        Bytes that the fit may use beyond X; None is the free memory. The pieces that X is worked on in become smaller
+        to suit it; what does not fit even so is refused before it is allocated.
     n_jobs : default="deprecated"
         Without effect: a fit uses all cores for large products only. It will be removed in version 0.2.
     verbose : int, default=0

@@ -14,9 +14,10 @@ from array_api_compat import array_namespace, device
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsofs.design import Budget, Moments, NotFiniteError, StandardDesign, as_design, moments
+from dsofs.design.backends.chunked import ChunkedArray
 from dsofs.design.budget import single_threaded
 from dsofs.design.linalg import on_host, widest_float
 from dsofs.design.standard import Columns, Copies, probe, without_copies
@@ -112,7 +113,10 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = reachable(self, X)
         check_same_library(self, X, self.ranking_, "transform")
-        return super().transform(X)
+        if not isinstance(X, ChunkedArray):
+            return super().transform(X)
+        validate_data(self, X.stand_in(), reset=False)
+        return X.columns_of(self.get_support(indices=True))
 
     def inverse_transform(self, X: AnyArray) -> AnyArray:
         """The selected features in the places they were taken from, and zeros in all others."""
@@ -164,12 +168,17 @@ def distinct_design(
     groups: Ints | None = None,
     penalised: Bools | None = None,
     sample_weight: Floats | None = None,
+    labels: Floats | None = None,
 ) -> tuple[StandardDesign, StandardDesign, Copies]:
     """The design as the estimator's ``standardize`` and ``fit_intercept`` say, of all features that vary and of those
-    that are to be penalised; of the latter for p <= 1 without copies."""
+    that are to be penalised; of the latter for p <= 1 without copies.
+
+    ``labels``: what the fit multiplies X by first, if an X that takes long to read should be read less often.
+    """
     standardize = estimator.standardize
+    targets = probe(X.shape[0]) if labels is None else np.hstack([probe(X.shape[0]), labels])
     whole, stats = standard_design(
-        estimator, X, probe(X.shape[0]), sample_weight, standardize=standardize, bias=estimator.fit_intercept
+        estimator, X, targets, sample_weight, standardize=standardize, bias=estimator.fit_intercept
     )
     design = whole
     if penalised is not None:
@@ -177,7 +186,7 @@ def distinct_design(
         check_varies(estimator, design.kept, X.shape[1])
     if p > 1:
         return whole, design, Copies.none()
-    products = stats.targets[:, 0] * (1.0 if standardize else stats.scale)
+    products = stats.targets[:, :2] * (1.0 if standardize else stats.scale[:, None])
     with single_threaded():
         return whole, *without_copies(design, products[design.kept], groups)
 

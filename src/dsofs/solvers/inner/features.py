@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from dsofs.design.budget import cuts
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, principal
@@ -39,14 +38,23 @@ def scaling(d: Floats) -> Floats:
 class Normal:
     """H and h of the free samples, for one class, over all columns of X."""
 
-    def __init__(self, X: Design, y: Floats, slack: Floats, like: Normal | None = None) -> None:
-        """All samples free, as at w = 0. H is that of ``like`` where slack is the same."""
-        self.X, self.y, self.slack = X, y, slack
+    def __init__(self, X: Design, y: Floats, slack: Floats, H: Floats, h: Floats) -> None:
+        """All samples free, as at w = 0."""
+        self.X, self.y, self.slack, self.H, self.h = X, y, slack, H, h
         self.free = np.ones(X.n_samples, dtype=bool)
-        same = like is not None and np.array_equal(like.slack, slack)
-        self.H: Floats = like.H.copy() if like and same else X.normal_matrix(1 / slack)
-        self.h = X.tdot((y / slack)[:, None])[:, 0]
         self.least = NOT_PENALISED * self.H.diagonal()
+
+    @classmethod
+    def of_columns(cls, X: Design, Y: Floats, slacks: Sequence[Floats]) -> list[Normal]:
+        """One for each column of Y: in one pass over X, where slack is the same for all, as it is as a rule."""
+        every, normals, first = np.arange(X.n_samples), [], slacks[0]
+        if all(np.array_equal(slack, first) for slack in slacks):
+            H, h = X.normal_equations([(every, 1 / first, Y / first[:, None])])[0]
+            return [cls(X, y, first, H.copy(), h[:, j].copy()) for j, y in enumerate(Y.T)]
+        for y, slack in zip(Y.T, slacks, strict=True):
+            H, h = X.normal_equations([(every, 1 / slack, (y / slack)[:, None])])[0]
+            normals.append(cls(X, y, slack, H, h[:, 0]))
+        return normals
 
     def newton_point(self, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
         """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
@@ -54,7 +62,7 @@ class Normal:
         try:
             factor = self._factor(rows, root, np.isinf(d))
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
-            self.H = self._sums(np.flatnonzero(self.free))[0]
+            self.H, self.h = self._sums(np.flatnonzero(self.free))[0]
             factor = self._factor(rows, root, np.isinf(d))
         return root * factor.solve(root * self.h[rows]), factor
 
@@ -69,21 +77,20 @@ class Normal:
     def move(self, free: Bools) -> None:
         """Let samples change sides."""
         entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
-        change = np.where(free, self.y, -self.y) / self.slack
-        changed = (free != self.free).nonzero()[0]
-        for part in cuts(len(changed), self.X.budget.samples(self.X.n_columns)):
-            index = changed[part]
-            self.h += self.X.samples(index).tdot(change[index, None])[:, 0]
-        if len(changed) > np.count_nonzero(free):  # cheaper anew
-            self.H, entering, leaving = np.zeros_like(self.H), free.nonzero()[0], leaving[:0]
-        more, less = self._sums(entering, leaving)
-        self.H += more
-        self.H -= less
+        if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
+            self.H, self.h = self._sums(free.nonzero()[0])[0]
+        else:
+            (more_H, more_h), (less_H, less_h) = self._sums(entering, leaving)
+            self.H += more_H
+            self.H -= less_H
+            self.h += more_h - less_h
         self.free = free
 
-    def _sums(self, *samples: Ints) -> list[Floats]:
-        """sum x x' / s over each set of samples."""
-        return self.X.normal_matrices([(index, 1 / self.slack[index]) for index in samples])
+    def _sums(self, *samples: Ints) -> list[tuple[Floats, Floats]]:
+        """sum x x' / s and sum y x / s over each set of samples."""
+        u = 1 / self.slack
+        sets = self.X.normal_equations([(index, u[index], (self.y * u)[index, None]) for index in samples])
+        return [(H, h[:, 0]) for H, h in sets]
 
 
 class FeatureSpace:
@@ -100,9 +107,7 @@ class FeatureSpace:
         X = WithColumns(X, F) if F.size else X
         self.free = np.arange(X.n_columns)[X.n_columns - F.shape[1] :]
         self.settled = False  # of the last solve: whether no sample changed sides in the end
-        self.normals: list[Normal] = []
-        for y, loss in zip(Y.T, losses, strict=True):
-            self.normals.append(Normal(X, y, loss.slack, self.normals[0] if self.normals else None))
+        self.normals = Normal.of_columns(X, Y, [loss.slack for loss in losses])
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from the sides on which the samples were at the end of the step before, and needs no B."""

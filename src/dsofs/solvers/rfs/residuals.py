@@ -62,7 +62,7 @@ class FewColumns:
         self.softness = raised.copy()
         self.softness[self.stiff] = np.inf  # they have no part in H and h
         self.root = np.sqrt(d)
-        H = X.normal_matrices([(soft, 1 / self.softness[soft])])[0]
+        H, _ = X.normal_equations([(soft, 1 / self.softness[soft], np.empty((len(soft), 0)))])[0]
         self.normal = factorise(self.root[:, None] * H * self.root, 1.0)
         T = self.normal.half_solve(self.root[:, None] * self.X_stiff.T)
         K = T.T @ T
