@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dsofs.design.interface import Block, Design
@@ -36,6 +38,17 @@ class WithColumns(Design):
     def block(self, columns: Ints) -> Block:
         data, further = split(columns, self.X.n_columns)
         return Block(np.hstack([self.X.block(data).on_host(), self.F[:, further]]), self.budget, self.sample_weight)
+
+    def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
+        """Without a copy of X beside F:  Z'UZ = [X'UX, X'UF; F'UX, F'UF]."""
+        weighted = [u[:, None] * self.F[index] for index, u, _ in sets]
+        further = [(index, u, np.hstack([R, UF])) for (index, u, R), UF in zip(sets, weighted, strict=True)]
+        found = []
+        for (index, _, R), UF, (H, h) in zip(sets, weighted, self.X.normal_equations(further), strict=True):
+            F, q = self.F[index], R.shape[1]
+            H = np.block([[H, h[:, q:]], [h[:, q:].T, F.T @ UF]])
+            found.append((H, np.vstack([h[:, :q], F.T @ R])))
+        return found
 
     def samples(self, index: Ints | slice) -> Block:
         rows = self.X.samples(index)
