@@ -174,7 +174,7 @@ def test_a_fit_outlives_a_worker(shape, tmp_path):
     X, y = random_data(3, *SHAPES[shape], 3)
     expected = DSOSelector(5).fit(X, y)
     blocks = array.from_array(X, chunks=(-1, 40) if shape == "wide" else (90, -1))
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
         found = DSOSelector(5).fit(blocks.map_blocks(die_once, mark=tmp_path / "died", meta=X[:0, :0]), y)
     assert (tmp_path / "died").exists()

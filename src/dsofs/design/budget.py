@@ -80,11 +80,14 @@ class Budget:
         """Bytes that a fit needs beyond X, for so many columns of Y; ``chunked``: X is not in memory."""
         n = n_features + 1
         largest = self.tall_block if chunked else self.largest_block(n_samples, n)
-        blocks = 2 * min(largest, DOUBLE * n_samples * n)
+        # What is in use now and in the next step; and what they are taken from, if that is not X itself.
+        blocks = (2 + chunked) * min(largest, DOUBLE * n_samples * n)
         if n_samples <= n:  # three m x m matrices (and one that is kept, of an X in chunks), four n x c ones
             return DOUBLE * ((3 + chunked) * n_samples**2 + 4 * n_features * n_targets) + blocks
-        # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class.
-        return DOUBLE * ((3 * n_targets + 12) * n_features**2 + 10 * n_samples * n_targets) + blocks
+        # An n x n matrix per class and its factor, as much again for support vectors; ten numbers per sample and class,
+        # and fifteen for which samples a piece of an X in chunks holds and what is done with them.
+        per_sample = 10 * n_targets + 15 * chunked
+        return DOUBLE * ((3 * n_targets + 12) * n_features**2 + per_sample * n_samples) + blocks
 
 
 def cuts(length: int, step: int) -> Iterator[slice]:
