@@ -1,5 +1,9 @@
 """Panels of synthetic cells, whose markers are known."""
 
+import os
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -125,6 +129,16 @@ def test_two_types_a_rare_type_and_cells_without_one():
     assert set(two.uns["dsofs"]["per_type"].loc["t0", "markers"].split(",")) <= {"g0", "g1"}
 
 
+def test_a_hundred_types_of_which_some_are_rare():
+    adata = synthetic(n_types=100, per_type=4, n_noise=0)
+    adata = adata[3:].copy()  # one cell is left of the first type
+    select_panel(adata, groupby="type", n_genes=110, min_per_group=1)
+    sheet = adata.uns["dsofs"]["per_type"]
+    assert len(sheet) == 100
+    assert (sheet["n_markers"] >= 1).all()
+    assert sheet["n_cells"].min() == 1
+
+
 def test_many_cells_are_fitted_by_a_working_set(monkeypatch):
     adata = synthetic(per_type=100)
     select_panel(adata, groupby="type", n_genes=8, key_added="all")
@@ -149,12 +163,14 @@ def test_many_cells_are_fitted_by_a_working_set(monkeypatch):
         ({"min_per_group": -1}, "The 'min_per_group' parameter of select_panel must be an int of at least 0. Got -1"),
         ({"min_per_group": 3}, "must be at least 12 for 0 included genes and 3 of each of 4 types. Got 8 instead"),
         ({"groupby": "one"}, "select_panel needs cells of at least 2 types"),
-        ({"batch_key": "one"}, "must name a batch for every cell, and at least 2 batches"),
+        ({"batch_key": "half"}, "such that 2 types are left where one is held out"),
+        ({"batch_key": "one"}, "must give a batch to every cell, and at least 2 batches"),
     ],
 )
 def test_what_is_wrong_is_refused(changed, message):
     adata = synthetic()
     adata.obs["one"] = "same"
+    adata.obs["half"] = np.where(adata.obs["type"] == "t0", "t0", "others")
     with pytest.raises(ValueError, match=message):
         select_panel(adata, **{"groupby": "type", "n_genes": 8} | changed)
 
@@ -173,3 +189,18 @@ def test_more_genes_than_there_are():
     with pytest.warns(UserWarning, match="fewer than 5 genes have a positive weight for"):
         select_panel(adata, groupby="type", n_genes=40, min_per_group=5)
     assert adata.var["dsofs"].all()
+
+
+def test_the_example_of_the_docs_runs(capsys):
+    page = Path(__file__).parents[2] / "docs" / "gene_panels.md"
+    if "DSOFS_DATA" not in os.environ or not page.exists():
+        pytest.skip("needs the folder DSOFS_DATA and the docs")
+    if not (Path(os.environ["DSOFS_DATA"]) / "more" / "sc_citeseq_cbmc.npz").exists():
+        pytest.skip("needs the CITE-seq cells")
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    found = {}
+    exec(code, found)  # the page is ours
+    assert len(found["panel"]) == 50
+    assert (found["sheet"]["n_markers"] >= 2).all()
+    assert found["adata"].uns["dsofs"]["accuracy"] > 0.9
+    assert "f_beta" in capsys.readouterr().out

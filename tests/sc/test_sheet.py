@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from dsofs.sc.sheet import accuracy_sheet, nearest_types, on_target_fractions, predicted_in_folds, type_sheet
+from dsofs.sc.sheet import (
+    accuracy_sheet,
+    nearest_types,
+    on_target_fractions,
+    predicted_in_folds,
+    predicted_types,
+    type_sheet,
+)
 
 pytest.importorskip("pandas")
 
@@ -38,6 +45,12 @@ def test_cells_are_predicted_by_others():
     predicted = predicted_in_folds(X, codes)
     assert (predicted[:40] == codes[:40]).all()
     assert predicted[40] != 2
+
+
+def test_few_cells_are_predicted_too():
+    X = np.array([[0.0], [1.0], [5.0]])
+    assert predicted_types(X, np.array([0, 1, 2]), np.array([[0.9], [7.0]])).tolist() == [1, 2]
+    assert predicted_types(X, np.array([1, 1, 1]), X).tolist() == [1, 1, 1]
 
 
 def test_accuracy_of_batches():

@@ -13,7 +13,7 @@ from dsofs.sc.cells import Cells, candidates, correlations
 from dsofs.sc.working_set import CellFit, fit_cells, with_covariates
 from dsofs.validation import indicators
 
-CANDIDATES = 1_000  # genes that a fit chooses among, those that go best with some type; or twice the panel
+CANDIDATES = 500  # genes that a fit chooses among, those that go best with some type; or twice the panel
 LARGEST = 10  # genes of largest weight are the markers of a type; or twice as many as it must have
 
 

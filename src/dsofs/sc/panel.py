@@ -167,10 +167,16 @@ def _wrong_task(task: PanelTask) -> Iterator[str]:
             f"The 'n_genes' parameter of select_panel must be at least {needed} for {len(task.include)} included genes "
             f"and {task.min_per_group} of each of {len(task.types)} types. Got {task.n_genes} instead."
         )
-    if task.batches is not None:
-        taking_part = task.batches[task.codes >= 0]
-        if taking_part.min() < 0 or len(np.unique(taking_part)) < 2:
-            yield "The 'batch_key' parameter of select_panel must name a batch for every cell, and at least 2 batches."
+    if task.batches is not None and not _can_be_held_out(task.batches[task.codes >= 0], task.codes[task.codes >= 0]):
+        yield (
+            "The 'batch_key' parameter of select_panel must give a batch to every cell, and at least 2 batches, such "
+            "that 2 types are left where one is held out."
+        )
+
+
+def _can_be_held_out(batches: Ints, codes: Ints) -> bool:
+    fold = batches % MOST_FOLDS
+    return bool(batches.min() >= 0) and all(len(np.unique(codes[fold != number])) > 1 for number in np.unique(fold))
 
 
 def _warn_about_markers(task: PanelTask, panel: Panel) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import confusion_matrix, fbeta_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -21,8 +22,12 @@ FOLDS = 5
 
 def predicted_types(train: Floats, codes: Ints, test: Floats) -> Ints:
     """Types of the test cells, by linear discriminant analysis of the training cells."""
-    model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
-    return np.asarray(model.fit(train, codes).predict(test), dtype=np.intp)
+    known = np.unique(codes)
+    if len(known) == 1:
+        return np.full(len(test), known[0])
+    # Discriminant analysis needs a type with two cells, for its covariances.
+    model = LinearDiscriminantAnalysis() if len(codes) > len(known) else KNeighborsClassifier(1)
+    return np.asarray(make_pipeline(StandardScaler(), model).fit(train, codes).predict(test), dtype=np.intp)
 
 
 def predicted_in_folds(X: Floats, codes: Ints, seed: int = 0) -> Ints:
