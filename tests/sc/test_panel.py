@@ -1,0 +1,206 @@
+"""Panels of synthetic cells, whose markers are known."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dsofs.sc import choice, select_panel, working_set
+from tests.sc.cells import anndata, synthetic
+
+
+def chosen(adata, key="dsofs"):
+    return set(adata.var_names[adata.var[key]])
+
+
+MARKERS = {f"g{i}" for i in range(8)}
+
+
+def test_the_markers_are_chosen_and_written():
+    adata = synthetic()
+    assert select_panel(adata, groupby="type", n_genes=8) is None
+    assert chosen(adata) == MARKERS
+    assert sorted(adata.var["dsofs_rank"]) == list(range(1, 69))
+    assert (adata.var["dsofs"] == (adata.var["dsofs_rank"] <= 8)).all()
+    results = adata.uns["dsofs"]
+    assert results["params"] == {"groupby": "type", "n_genes": 8, "min_per_group": 0, "key_added": "dsofs"}
+    assert results["accuracy"] > 0.95
+    assert results["n_cells"] == results["n_cells_used"] == 160
+    assert results["share_with_margin"] > 0.9
+    sheet = results["per_type"]
+    assert list(sheet.index) == ["t0", "t1", "t2", "t3"]
+    assert (sheet["f_beta"] > 0.9).all()
+    assert (sheet["on_target"] > 0.5).all()
+    assert set(sheet.loc["t1", "markers"].split(",")) >= {"g2", "g3"}
+
+
+def test_a_copy_leaves_the_original_alone():
+    adata = synthetic()
+    panel = select_panel(adata, groupby="type", n_genes=4, key_added="panel", copy=True)
+    assert panel.var["panel"].sum() == 4
+    assert "panel" not in adata.var
+    assert "panel" not in adata.uns
+
+
+@pytest.mark.parametrize("form", ["dense", "csc", "layer", "integers", "dask"])
+def test_the_panel_does_not_depend_on_the_form_of_X(form):
+    adata, layer = synthetic(), None
+    select_panel(adata, groupby="type", n_genes=6, key_added="sparse")
+    if form == "dense":
+        adata.X = adata.X.toarray()
+    elif form == "csc":
+        adata.X = adata.X.tocsc()
+    elif form == "layer":
+        adata.layers["log"], adata.X, layer = adata.X, sparse.csr_matrix(adata.shape), "log"
+    elif form == "dask":
+        adata.X = pytest.importorskip("dask.array").from_array(adata.X.toarray(), chunks=(30, 20))
+    else:
+        adata.X = sparse.csr_matrix(np.rint(np.expm1(adata.X.toarray())).astype(np.uint16))
+        select_panel(adata, groupby="type", n_genes=6, key_added="sparse")
+        adata.X = adata.X.astype(np.float64)
+    select_panel(adata, groupby="type", n_genes=6, layer=layer)
+    assert chosen(adata) == chosen(adata, "sparse")
+    np.testing.assert_allclose(
+        adata.uns["dsofs"]["per_type"]["on_target"], adata.uns["sparse"]["per_type"]["on_target"]
+    )
+
+
+def test_a_backed_object_is_read_in_blocks_and_can_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("dsofs.sc.cells.BLOCK", 50)
+    monkeypatch.setattr(choice, "CANDIDATES", 20)
+    adata = synthetic()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    select_panel(adata, groupby="type", n_genes=6)
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    select_panel(backed, groupby="type", n_genes=6)
+    assert (backed.var["dsofs_rank"].dropna() == adata.var["dsofs_rank"].dropna()).all()
+    assert backed.var["dsofs_rank"].count() == 20
+    backed.file.close()
+    adata.write_h5ad(tmp_path / "panel.h5ad")
+    again = anndata.read_h5ad(tmp_path / "panel.h5ad")
+    assert again.uns["dsofs"]["per_type"].equals(adata.uns["dsofs"]["per_type"])
+
+
+def test_genes_that_are_included_or_excluded():
+    adata = synthetic()
+    select_panel(adata, groupby="type", n_genes=7, include=["g30", "g20"], exclude=["g0", "g1"])
+    assert adata.var.loc["g30", "dsofs_rank"] == 1
+    assert adata.var.loc["g20", "dsofs_rank"] == 2
+    assert not chosen(adata) & {"g0", "g1"}
+    assert adata.var["dsofs"].sum() == 7
+    assert adata.var.loc[["g0", "g1"], "dsofs_rank"].isna().all()
+
+
+def test_every_type_gets_its_markers():
+    adata = synthetic(n_types=6, seed=1)
+    select_panel(adata, groupby="type", n_genes=12, min_per_group=2)
+    assert (adata.uns["dsofs"]["per_type"]["n_markers"] >= 2).all()
+    assert adata.var["dsofs"].sum() == 12
+
+
+def test_batches_are_adjusted_for_and_held_out():
+    adata = synthetic()
+    select_panel(adata, groupby="type", n_genes=8, batch_key="batch")
+    assert chosen(adata) == MARKERS
+    batches = adata.uns["dsofs"]["batches"]
+    assert list(batches.index) == ["b0", "b1"]
+    assert (batches["n_cells"] == 80).all()
+    assert (batches["accuracy"] > 0.9).all()
+
+
+def test_two_types_a_rare_type_and_cells_without_one():
+    adata = synthetic(n_types=3)
+    types = np.array(adata.obs["type"], dtype=object)
+    types[types == "t2"] = None
+    types[-1] = "rare"
+    adata.obs["type"] = types
+    select_panel(adata, groupby="type", n_genes=6)
+    sheet = adata.uns["dsofs"]["per_type"]
+    assert sheet["n_cells"].to_dict() == {"rare": 1, "t0": 40, "t1": 40}
+    assert adata.uns["dsofs"]["n_cells"] == 81
+    assert sheet.loc["rare", "f_beta"] == 0
+    assert sheet.loc["rare", "nearest"] in ("t0", "t1")
+    two = adata[adata.obs["type"].isin(["t0", "t1"])].copy()
+    select_panel(two, groupby="type", n_genes=4)
+    assert chosen(two) <= {"g0", "g1", "g2", "g3"}
+    assert set(two.uns["dsofs"]["per_type"].loc["t0", "markers"].split(",")) <= {"g0", "g1"}
+
+
+def test_a_hundred_types_of_which_some_are_rare():
+    adata = synthetic(n_types=100, per_type=4, n_noise=0)
+    adata = adata[3:].copy()  # one cell is left of the first type
+    select_panel(adata, groupby="type", n_genes=110, min_per_group=1)
+    sheet = adata.uns["dsofs"]["per_type"]
+    assert len(sheet) == 100
+    assert (sheet["n_markers"] >= 1).all()
+    assert sheet["n_cells"].min() == 1
+
+
+def test_many_cells_are_fitted_by_a_working_set(monkeypatch):
+    adata = synthetic(per_type=100)
+    select_panel(adata, groupby="type", n_genes=8, key_added="all")
+    monkeypatch.setattr(working_set, "ALL_CELLS", 100)
+    monkeypatch.setattr(working_set, "FIRST_CELLS", 80)
+    monkeypatch.setattr(working_set, "ADDED_CELLS", 40)
+    select_panel(adata, groupby="type", n_genes=8)
+    assert chosen(adata) == chosen(adata, "all")
+    assert 80 <= adata.uns["dsofs"]["n_cells_used"] <= 160
+    assert adata.uns["dsofs"]["share_with_margin"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"groupby": "kind"}, "The 'groupby' parameter of select_panel must be a key of adata.obs. Got 'kind'"),
+        ({"batch_key": "lane"}, "The 'batch_key' parameter of select_panel must be a key of adata.obs. Got 'lane'"),
+        ({"layer": "raw"}, "The 'layer' parameter of select_panel must be a key of adata.layers. Got 'raw'"),
+        ({"include": ["G"]}, "The 'include' parameter of select_panel must be a list of names in adata.var_names"),
+        ({"exclude": "g1"}, "The 'exclude' parameter of select_panel must be a list of names in adata.var_names"),
+        ({"n_genes": 0}, "The 'n_genes' parameter of select_panel must be an int of at least 1. Got 0"),
+        ({"min_per_group": -1}, "The 'min_per_group' parameter of select_panel must be an int of at least 0. Got -1"),
+        ({"min_per_group": 3}, "must be at least 12 for 0 included genes and 3 of each of 4 types. Got 8 instead"),
+        ({"groupby": "one"}, "select_panel needs cells of at least 2 types"),
+        ({"batch_key": "half"}, "such that 2 types are left where one is held out"),
+        ({"batch_key": "one"}, "must give a batch to every cell, and at least 2 batches"),
+    ],
+)
+def test_what_is_wrong_is_refused(changed, message):
+    adata = synthetic()
+    adata.obs["one"] = "same"
+    adata.obs["half"] = np.where(adata.obs["type"] == "t0", "t0", "others")
+    with pytest.raises(ValueError, match=message):
+        select_panel(adata, **{"groupby": "type", "n_genes": 8} | changed)
+
+
+@pytest.mark.parametrize("most", [20, 1000])
+def test_numbers_that_are_missing_are_refused(monkeypatch, most):
+    monkeypatch.setattr(choice, "CANDIDATES", most)
+    adata = synthetic()
+    adata.X.data[3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        select_panel(adata, groupby="type", n_genes=8)
+
+
+def test_more_genes_than_there_are():
+    adata = synthetic(n_noise=2)
+    with pytest.warns(UserWarning, match="fewer than 5 genes have a positive weight for"):
+        select_panel(adata, groupby="type", n_genes=40, min_per_group=5)
+    assert adata.var["dsofs"].all()
+
+
+def test_the_example_of_the_docs_runs(capsys):
+    page = Path(__file__).parents[2] / "docs" / "gene_panels.md"
+    if "DSOFS_DATA" not in os.environ or not page.exists():
+        pytest.skip("needs the folder DSOFS_DATA and the docs")
+    if not (Path(os.environ["DSOFS_DATA"]) / "more" / "sc_citeseq_cbmc.npz").exists():
+        pytest.skip("needs the CITE-seq cells")
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    found = {}
+    exec(code, found)  # the page is ours
+    assert len(found["panel"]) == 50
+    assert (found["sheet"]["n_markers"] >= 2).all()
+    assert found["adata"].uns["dsofs"]["accuracy"] > 0.9
+    assert "f_beta" in capsys.readouterr().out
