@@ -239,7 +239,9 @@ def like(X: AnyArray, host: np.ndarray) -> AnyArray:
 def take(X: AnyArray, index: Ints, axis: int) -> AnyArray:
     """The rows (axis 0) or columns (axis 1) ``index`` of X."""
     if is_numpy_array(X):
-        return X.take(index, axis)  # at once: on small data the way through the namespace takes longer than the rest
+        # At once: on small data the way through the namespace takes longer than the rest. Of an array that is held by
+        # columns, as a data frame's is, ``take`` would first copy all.
+        return X.T.take(index, 1 - axis).T if X.flags.f_contiguous else X.take(index, axis)
     xp = array_namespace(X)
     return xp.take(X, xp.asarray(index, device=device(X)), axis=axis)
 

@@ -10,6 +10,7 @@ Which solver when, and why:
 | its inner step: margins | m <= n, m <= 128, hinge | ``inner.margin`` | a QP per class, with one m x m Gram matrix |
 | hard margins | m > n | ``inner.support`` | the same QP on few samples: no m x m matrix |
 | squared slack | m > n | ``inner.features`` | Newton's method on W: linear in m |
+| squared slack, 100 classes and more | m > n | ``inner.products`` | the same without a matrix per class |
 | equalities | any | ``inner.equality`` | a linear system, m x m or (with slack, m > n) n x n |
 | sums of norms of residuals and rows (RFS) | any | ``rfs.general`` | the loop again, residuals being further rows |
 | the paper's Algorithm 1 | any | ``alternating`` | for comparison: it stops above the optimum |

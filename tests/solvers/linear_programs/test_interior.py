@@ -116,6 +116,24 @@ def test_features_that_separate_are_found_though_others_know_the_labels_better()
     check_solution(problem, by_interior(problem), by_highs(problem)[0])
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_counts_of_words_that_few_features_cannot_separate(seed):
+    """Rare words, short and long texts: the words that tell most about the classes leave some texts together."""
+    rng, m, n = np.random.default_rng(seed), 160, 3000
+    y, frequencies = rng.integers(2, size=m), np.tile(1 / np.arange(1, n + 1), (2, 1))
+    for topic in frequencies:
+        topic[rng.choice(n // 2, 40, replace=False)] *= rng.uniform(1, 3, size=40)
+        topic /= topic.sum()
+    lengths = np.maximum(5, (80 * np.exp(rng.normal(0, 0.8, size=m))).astype(int))
+    X = np.array([rng.multinomial(length, frequencies[k]) for length, k in zip(lengths, y, strict=True)])
+    X = X[:, np.count_nonzero(X, axis=0) >= 2]
+    Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(m)])
+    problem = Problem(Block(Z), np.where(y > 0, 1.0, -1.0)[:, None], 1.0)
+    solution = by_interior(problem)
+    check_solution(problem, solution, by_highs(problem)[0])
+    assert solution.n_iter <= 60
+
+
 def test_the_loop_finds_the_same(monkeypatch):
     problem = random_problem(3, 50, 400, 2)
     fast = solve(problem, tol=TOL)

@@ -23,6 +23,7 @@ from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Loss, Problem, Squared, SquaredHinge
 from dsofs.solvers.inner.features import FeatureSpace
+from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
 from dsofs.solvers.qp.pivoting import solve_qp
@@ -30,6 +31,7 @@ from dsofs.solvers.qp.pivoting import solve_qp
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
 FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
+MANY_CLASSES = 100  # from here on products take less time than a matrix per class, and far less memory
 SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
 
@@ -68,9 +70,15 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
         )
     if len(soft):
         assert C is not None
-        losses = [SquaredHinge(1 / cost) for cost in C[:, soft].T]
-        solvers.append((soft, FeatureSpace(X, Y[:, soft], losses, problem.F, first_newton=FIRST_NEWTON)))
+        solvers.append((soft, _soft_solver(X, Y[:, soft], C[:, soft], problem.F)))
     return solvers
+
+
+def _soft_solver(X: Design, Y: Floats, C: Floats, F: Floats) -> InnerSolver:
+    """Without an n x n matrix per class where there are many of them."""
+    if Y.shape[1] >= MANY_CLASSES and not F.size:
+        return ManyClasses(X, Y, C)
+    return FeatureSpace(X, Y, [SquaredHinge(1 / cost) for cost in C.T], F, first_newton=FIRST_NEWTON)
 
 
 class GramSpace:

@@ -10,7 +10,9 @@ corrector (Mehrotra's) that share the factor of  M' diag(u / r) M,  which is  Z 
 steps, where the loop takes up to 200. k is the weight of the sample for constraints on its multiplier, and 1 for all
 others: the path is that of a program in which samples are repeated.
 
-Only a working set of features takes part. Features outside that violate |Z'a| <= 1 join it on the way.
+Only a working set of features takes part. Features outside that violate |Z'a| <= 1 join it on the way. While those in
+it cannot separate the classes, as is common with counts, the dual grows without bound and its multipliers lose their
+digits: at the first sign of that the method begins anew with twice as many features.
 """
 
 from __future__ import annotations
@@ -30,10 +32,13 @@ from dsofs.solvers.loop.point import relative_gap
 MAX_STEPS = 100
 SHARP = 1e-8  # the gap at which the rows of the support stand out from the others
 CLEAR = (1.0, 1e-2, 1e-4, 1e-6)  # the least u / r in the support, by the largest u: the first one that is good enough
-MIN_WORKING_SET = 300  # features in the first working set: one for two samples, no fewer than these
+MIN_WORKING_SET = 300  # features in the first working set: one for each sample, no fewer than these
 MIN_JOINING = 100  # as many features join at a time as there are samples, no fewer than these
 FIRST_LOOK, CLOSER = 0.3, 0.1  # the gap at which features outside are looked at, and its part at which they are again
-HOPELESS = 1e8  # a bound so many times the first, and still no w that separates: these features cannot
+# Features that cannot separate the classes give the dual no bound. While no w separates, a dual of so many times the
+# best bound over all features is a sign of it; one of so many times the first bound, with no feature to join, ends it.
+UNBOUNDED, HOPELESS = 3.0, 1e8
+LARGER = 2  # times as many features are in the working set after such a sign
 FIRST_SIZE = 0.5  # of the multipliers a, as a part of the largest that the constraints allow
 DRAWN_BACK = 0.9  # their size, likewise, after features joined
 CENTRED = 0.1  # the least product u r then, as a part of the mean
@@ -54,14 +59,14 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution |
 def _search(problem: Problem, features: _AllFeatures, tol: float, max_iter: int) -> Solution | None:
     clock, history, survival = time.perf_counter(), History(), features.survival()
     program, best = _Program(problem, features.first_working_set()), np.inf
-    sharp, look, last_gap = min(tol, SHARP), FIRST_LOOK, np.inf
+    sharp, look, last_gap, first_bound = min(tol, SHARP), FIRST_LOOK, np.inf, features.bound
     for _ in range(min(MAX_STEPS, max_iter)):
         w, objective = program.primal()
         gap = relative_gap(objective, program.dual())
         if last_gap <= gap <= tol:  # it is as small as rounding lets it be
             sharp = look = gap
-        lost = objective == np.inf and program.dual() > HOPELESS * features.bound
-        looking = lost or gap <= look
+        unbounded = objective == np.inf and program.dual() > UNBOUNDED * features.bound
+        looking = unbounded or gap <= look
         joining = features.violating(program) if looking else np.empty(0, dtype=np.intp)
         certificate, best = relative_gap(objective, features.bound), min(best, objective)
         survival.record(program.scatter(np.abs(w)))
@@ -69,13 +74,16 @@ def _search(problem: Problem, features: _AllFeatures, tol: float, max_iter: int)
             history.append(best, relative_gap(best, features.bound), len(w), time.perf_counter() - clock)
         if gap <= sharp and certificate <= tol:
             return _solution(program, features, sharp, tol, history, survival)
-        if len(joining) and certificate > tol:
+        if unbounded and len(joining):
+            program, last_gap = _Program(problem, features.larger_working_set(program)), np.inf
+        elif len(joining) and certificate > tol:
             program.admit(joining, features.dual_norms)
             sharp, last_gap = min(tol, SHARP), np.inf
         else:
             last_gap = gap
             if looking:
                 look = max(CLOSER * look, sharp)
+            lost = unbounded and program.dual() > HOPELESS * first_bound
             if lost or (not program.step() and (gap > tol or gap == sharp)):
                 return None
     return None
@@ -121,7 +129,13 @@ class _AllFeatures:
         return replace(start, share=self.dual_norms / largest) if largest > 0 else start
 
     def first_working_set(self) -> Ints:
-        return _largest(self.dual_norms, max(MIN_WORKING_SET, int(self.problem.X.sample_size) // 2))
+        return _largest(self.dual_norms, max(MIN_WORKING_SET, int(self.problem.X.sample_size)))
+
+    def larger_working_set(self, program: _Program) -> Ints:
+        """With features that violate the constraints most, or come nearest to it."""
+        inside_first = self.dual_norms.copy()
+        inside_first[program.working] = np.inf
+        return _largest(inside_first, LARGER * len(program.working))
 
     def violating(self, program: _Program) -> Ints:
         """Features outside the working set that violate the constraints most."""
