@@ -60,7 +60,7 @@ class ManyClasses:
             return None
         self.W[:] = 0.0
         self.W[rows] = W = root[:, None] * V
-        curvature = SharedCurvature(H, factor, rows, root)
+        curvature = MeanCurvature(H, factor, rows, root)
         self.inside = inside / self.Y.shape[1]
         return Inner(W, self.Y * A, G, cost, np.empty((0, self.Y.shape[1])), curvature)
 
@@ -140,7 +140,7 @@ class _Classes:
 
 
 @dataclass(frozen=True)
-class SharedCurvature:
+class MeanCurvature:
     """P = H - H (D^-1 + H)^{-1} H with the mean H over the classes."""
 
     H: Floats
