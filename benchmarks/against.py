@@ -25,7 +25,7 @@ from dsofs.experiments.results import Row
 
 STUDY = "against"
 ROOT = Path(__file__).parents[1]
-FITS = {"p = 1, hard margins": "dso", "defaults": "dso_default"}  # and the contender of ``speed`` that it is
+FITS = {"p = 1, hard margins": "speed/dso", "defaults": "speed/dso_default"}  # and the contender that it is
 MORE = ("ar", "tox_171", "umist", "leukemia_mll", "brain_tumor_1", "orl", "synthetic 200x20000x10")
 
 
@@ -84,10 +84,11 @@ def race(
                 stop(worker)
 
 
-def start(contender: str, data: Path, root: Path) -> subprocess.Popen[str]:
-    script = Path(__file__).parent / "contenders" / "speed" / f"{contender}.py"
+def start(contender: str, data: Path, root: Path, python: str = sys.executable) -> subprocess.Popen[str]:
+    """``contender``: a folder of ``contenders`` and a file in it."""
+    script = Path(__file__).parent / "contenders" / f"{contender}.py"
     return subprocess.Popen(
-        [sys.executable, str(WORKER), str(script), str(data)],
+        [python, str(WORKER), str(script), str(data)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -14,4 +14,5 @@ def prepare(X, y):
 
 
 def describe(selector):
-    return {"features": int(np.any(selector.coef_, axis=0).sum())}
+    features = int(np.any(selector.coef_, axis=0).sum())
+    return {"features": features, "objective": float(selector.objective_)}

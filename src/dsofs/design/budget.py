@@ -167,6 +167,15 @@ def in_parallel(function: Callable[[Part], None], parts: Sequence[Part]) -> None
             pass
 
 
+def for_each(function: Callable[[Part], None], parts: Sequence[Part], multiplications: float) -> None:
+    """Call ``function``, whose work is done by LAPACK, on all parts: in threads if all together is worth it."""
+    if multiplications > THREADED:
+        in_parallel(function, parts)
+    else:
+        for part in parts:
+            function(part)
+
+
 class Team:
     """Threads that share work which releases Python's lock. They start once and meet once for each ``sum``."""
 

@@ -7,10 +7,10 @@ Which solver when, and why:
 | margins or equalities, any p | any | ``joint`` | decides between those below; slack where classes overlap |
 | one column, p = 1, hard margins or hinge | any | ``linear_programs.interior`` | a linear program, 10 to 40 steps |
 | all others | any | ``loop.reweight`` | THE loop: weights d, inner step, certificate |
-| its inner step: margins | m <= n, m <= 128, hinge | ``inner.margin`` | a QP per class, with one m x m Gram matrix |
+| its inner step: hard margins, hinge | m <= n, hinge any | ``inner.margin`` | a QP per class, one m x m Gram matrix |
 | hard margins | m > n | ``inner.support`` | the same QP on few samples: no m x m matrix |
-| squared slack | m > n | ``inner.features`` | Newton's method on W: linear in m |
-| squared slack, 100 classes and more | m > n | ``inner.products`` | the same without a matrix per class |
+| squared slack | any | ``inner.margin``, ``inner.features`` | that QP, or Newton's method on W: what takes less time |
+| squared slack, 100 classes and more | m > n | ``inner.products`` | the latter without a matrix per class |
 | equalities | any | ``inner.equality`` | a linear system, m x m or (with slack, m > n) n x n |
 | sums of norms of residuals and rows (RFS) | any | ``rfs.general`` | the loop again, residuals being further rows |
 | the paper's Algorithm 1 | any | ``alternating`` | for comparison: it stops above the optimum |

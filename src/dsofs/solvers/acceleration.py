@@ -23,6 +23,8 @@ from dsofs.solvers.loop.point import Point, Step
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
 # rows, where Newton's cost little more, fewer plain ones choose as well.
 FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
+# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest.
+KEPT = 0.8
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -60,6 +62,7 @@ class Proposals:
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
         plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
         self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
+        self.may_thin = not (warm or problem.convex) and problem.terms is None
         self.newton, self.bounded = Newton(), BoundedNewton()
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
         self.rows_may_leave = True
@@ -73,9 +76,7 @@ class Proposals:
         self._learn = self._learn_nothing
         if self.plain_steps_left > 0:
             self.plain_steps_left -= 1
-            weights = plain.copy()
-            if self.can_return.all():
-                _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
+            weights = self._largest(plain)
         else:
             bounded = self._bounded(point, plain, dual_norms)
             weights = self._by_newton(point, plain) if bounded is None else bounded
@@ -84,6 +85,16 @@ class Proposals:
             staying = np.maximum(weights, STAYING * weights.max())
             weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, staying)[leaving]
         return weights if weights.any() and not np.array_equal(weights, plain) else None
+
+    def _largest(self, plain: Floats) -> Floats:
+        """Plain weights of the largest rows: of a working set where others can return, else of most of them."""
+        count, weights = int(np.count_nonzero(plain)), plain.copy()
+        if self.can_return.all():
+            count = int(WORKING_SET * self.problem.X.sample_size)
+        elif self.may_thin and self.rows_may_leave:
+            count = max(DIRECT, int(np.ceil(KEPT * count)))
+        _keep_largest(weights, count)
+        return weights
 
     def learn(self, accepted: bool) -> None:
         """Take note of what became of the last proposal."""

@@ -1,15 +1,20 @@
-"""Rows that are not penalised: the optimum against CVXPY, certificates from W and B alone, stationarity below p = 1."""
+"""Rows that are not penalised: the optimum against CVXPY, certificates from W and B alone, stationarity below p = 1.
 
+Squared slack in the space of samples or features.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
-from dsofs.design import Block
+from dsofs.design import Block, budget
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
-from dsofs.solvers.inner.margin import free_model
+from dsofs.solvers.inner.margin import SmallerSpace, free_model
 from dsofs.solvers.joint import auto_C, entry_C
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
@@ -133,3 +138,61 @@ def test_weights_of_samples_are_repetitions(p, shape, constraint):
     assert found.objective == pytest.approx(expected.objective, rel=1e-7)
     np.testing.assert_allclose(found.W, expected.W, atol=1e-6)
     np.testing.assert_allclose(found.free, expected.free, atol=1e-6)
+
+
+def spaces(seed, m=150, n=200, c=3):
+    rng = np.random.default_rng(seed)
+    X, Y, d = rng.normal(size=(m, n)), rng.choice([-1.0, 1.0], (m, c)), rng.uniform(0.1, 3, n)
+    slack = rng.uniform(5, 30, (m, 1)) * np.ones(c)
+    return X, Y, d, SmallerSpace(Block(X), Y, 1 / slack, np.empty((m, 0)), rows_return=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_samples_and_features_give_the_same_inner_optimum(seed, monkeypatch):
+    X, Y, d, either = spaces(seed)
+    either.features.limits.clear()
+    rows = np.arange(X.shape[1])
+    found = []
+    for work in (0.0, np.inf):
+        monkeypatch.setattr(either.features, "work", lambda *_, work=work: work)
+        found.append(either.solve(rows, Block(X), d, Y))
+    for name in ("W", "B", "G"):
+        np.testing.assert_allclose(getattr(found[0], name), getattr(found[1], name), atol=1e-8)
+    assert found[0].cost == pytest.approx(found[1].cost)
+    G = found[0].G
+    matrices = [inner.curvature.matrix(Block(X), rows, G, None) for inner in found]
+    np.testing.assert_allclose(*matrices, atol=1e-7 * np.abs(matrices[0]).max())
+
+
+@pytest.mark.parametrize("shape", [(150, 200), (150, 100)])
+def test_the_first_point_is_that_of_all_samples_free(shape):
+    X, Y, d, either = spaces(0, *shape)
+    s = either.gram.loss.slack
+    inner = either.solve(np.arange(shape[1]), Block(X), d, None)
+    assert not inner.exact
+    W = d[:, None] * X.T @ np.linalg.solve((X * d) @ X.T + np.diag(s[:, 0]), Y)
+    np.testing.assert_allclose(inner.W, W, atol=1e-9)
+    missing = np.maximum(1 - Y * (X @ W), 0)
+    assert inner.cost == pytest.approx(0.5 * np.sum(missing**2 / s))
+    np.testing.assert_allclose(inner.G, X.T @ (Y * missing / s), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(150, 200), (400, 30)])
+@pytest.mark.parametrize("C", [None, 0.01])
+def test_threads_change_nothing(shape, C, monkeypatch):
+    rng = np.random.default_rng(0)
+    m, n = shape
+    y = np.arange(m) % 4
+    X = rng.normal(size=shape) + 5 * rng.normal(size=(4, n))[y]
+    Y = np.where(y[:, None] == np.arange(4), 1.0, -1.0)
+    problem = Problem(Block(X), Y, 0.85, C=None if C is None else np.full(Y.shape, C))
+    with threadpool_limits(1):  # only the threads of our own
+        alone = solve(problem).W
+        monkeypatch.setattr(budget, "THREADED", 0)
+        monkeypatch.setattr(budget, "in_parallel", in_three_threads)
+        assert np.array_equal(solve(problem).W, alone)
+
+
+def in_three_threads(function, parts):
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(function, parts))

@@ -4,7 +4,7 @@
 
 Samples with a multiplier a(t) = -loss'(t) ("free") enter by  H = sum x x' / s  (n x n) and  h = sum y x / s.  Neither
 depends on the weights d: they are carried from step to step, and only samples that change sides are added or taken
-away. A step costs a product X W or two, so it is linear in the number of samples.
+away. A step costs a product X W or two, so it is linear in the number of samples. H is held for the rows in use.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from dsofs.design.budget import for_each
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, principal
@@ -28,6 +29,8 @@ SOFTENED = (1e6, 1e4, 1e2, 1.0)
 NOT_PENALISED = 1e-13  # of its diagonal in H, for a row of infinite weight: rounding must not make H indefinite
 STILL = 1e-13  # relative descent that is rounding
 LENGTH_TOL = 1e-8  # of a step: it is where the next one starts, no more
+SHRUNK = 0.7  # of the rows that H is held for: with fewer in use it is held for these alone
+CHANGING = 0.2  # about the part of the free samples that change sides in a solve
 
 
 def scaling(d: Floats) -> Floats:
@@ -36,39 +39,38 @@ def scaling(d: Floats) -> Floats:
 
 
 class Normal:
-    """H and h of the free samples, for one class, over all columns of X."""
+    """H and h of the free samples, for one class, over the columns of X."""
 
-    def __init__(self, X: Design, y: Floats, slack: Floats, H: Floats, h: Floats) -> None:
-        """All samples free, as at w = 0."""
-        self.X, self.y, self.slack, self.H, self.h = X, y, slack, H, h
-        self.free = np.ones(X.n_samples, dtype=bool)
+    def __init__(self, X: Design, y: Floats, slack: Floats, free: Bools, H: Floats, h: Floats) -> None:
+        """``H`` may be that of other classes too: it is never changed in place."""
+        self.X, self.y, self.slack, self.free, self.H, self.h = X, y, slack, free, H, h
         self.least = NOT_PENALISED * self.H.diagonal()
 
     @classmethod
-    def of_columns(cls, X: Design, Y: Floats, slacks: Sequence[Floats]) -> list[Normal]:
-        """One for each column of Y: in one pass over X, where slack is the same for all, as it is as a rule."""
-        every, normals, first = np.arange(X.n_samples), [], slacks[0]
-        if all(np.array_equal(slack, first) for slack in slacks):
-            H, h = X.normal_equations([(every, 1 / first, Y / first[:, None])])[0]
-            return [cls(X, y, first, H.copy(), h[:, j].copy()) for j, y in enumerate(Y.T)]
-        for y, slack in zip(Y.T, slacks, strict=True):
-            H, h = X.normal_equations([(every, 1 / slack, (y / slack)[:, None])])[0]
-            normals.append(cls(X, y, slack, H, h[:, 0]))
-        return normals
+    def of_columns(cls, X: Design, Y: Floats, slacks: Sequence[Floats], free: Bools) -> list[Normal]:
+        """One for each column of Y, in one pass over X: one H for all where samples and slack are the same."""
+        first, classes = slacks[0], range(Y.shape[1])
+        if (free == free[:, :1]).all() and all(np.array_equal(slack, first) for slack in slacks):
+            index = free[:, 0].nonzero()[0]
+            H, h = X.normal_equations([(index, 1 / first[index], (Y / first[:, None])[index])])[0]
+            return [cls(X, Y[:, j], first, free[:, j].copy(), H, h[:, j]) for j in classes]
+        sets = [_equations(Y[:, j], slacks[j], free[:, j].nonzero()[0]) for j in classes]
+        sums = zip(classes, X.normal_equations(sets), strict=True)
+        return [cls(X, Y[:, j], slacks[j], free[:, j].copy(), H, h[:, 0]) for j, (H, h) in sums]
 
-    def newton_point(self, rows: Ints, d: Floats) -> tuple[Floats, Factor]:
-        """(D^-1 + H) w = h on the active rows, scaled by sqrt(d) so that small weights do no harm."""
-        root = scaling(d)
+    def keep(self, X: Design, columns: Ints) -> None:
+        """Only these columns, which are X."""
+        self.X, self.H, self.h, self.least = X, principal(self.H, columns), self.h[columns], self.least[columns]
+
+    def factor(self, columns: Ints, d: Floats) -> Factor:
+        """Of  1 + D^1/2 H D^1/2  on these columns: scaled by sqrt(d), so that small weights do no harm."""
+        root, free = scaling(d), np.isinf(d)
+        ridge = np.where(free, self.least[columns], 1.0) if free.any() else 1.0
         try:
-            factor = self._factor(rows, root, np.isinf(d))
+            return factorise(root[:, None] * principal(self.H, columns) * root, ridge)
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
             self.H, self.h = self._sums(np.flatnonzero(self.free))[0]
-            factor = self._factor(rows, root, np.isinf(d))
-        return root * factor.solve(root * self.h[rows]), factor
-
-    def _factor(self, rows: Ints, root: Floats, free: Bools) -> Factor:
-        M = root[:, None] * principal(self.H, rows) * root
-        return factorise(M, np.where(free, self.least[rows], 1.0) if free.any() else 1.0)
+            return factorise(root[:, None] * principal(self.H, columns) * root, ridge)
 
     def multiply_slack(self, factor: float) -> None:
         """Multiply s of all samples."""
@@ -79,95 +81,159 @@ class Normal:
         entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
         if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
             self.H, self.h = self._sums(free.nonzero()[0])[0]
-        else:
-            (more_H, more_h), (less_H, less_h) = self._sums(entering, leaving)
-            self.H += more_H
-            self.H -= less_H
-            self.h += more_h - less_h
+        elif len(entering) + len(leaving):
+            (H, h), (less_H, less_h) = self._sums(entering, leaving)
+            H -= less_H
+            H += self.H
+            self.H, self.h = H, self.h + h - less_h
         self.free = free
 
     def _sums(self, *samples: Ints) -> list[tuple[Floats, Floats]]:
         """sum x x' / s and sum y x / s over each set of samples."""
-        u = 1 / self.slack
-        sets = self.X.normal_equations([(index, u[index], (self.y * u)[index, None]) for index in samples])
+        sets = self.X.normal_equations([_equations(self.y, self.slack, index) for index in samples])
         return [(H, h[:, 0]) for H, h in sets]
+
+
+def _equations(y: Floats, slack: Floats, index: Ints) -> tuple[Ints, Floats, Floats]:
+    """Samples, their weights 1/s in H, and what h is the product with."""
+    return index, 1 / slack[index], (y[index] / slack[index])[:, None]
 
 
 class FeatureSpace:
     """Some columns of Y, each with its loss."""
 
     def __init__(
-        self, X: Design, Y: Floats, losses: Sequence[SquaredHinge], F: Floats, first_newton: int = MAX_NEWTON
+        self,
+        X: Design,
+        Y: Floats,
+        losses: Sequence[SquaredHinge],
+        F: Floats,
+        limits: Sequence[int] = (),
+        *,
+        every_row: bool = False,
     ) -> None:
         """``F``: the columns of rows that are not penalised, which are rows of infinite weight here.
 
-        The first solve takes at most ``first_newton`` steps: where others follow it need not be exact.
+        ``limits``: Newton steps of the first solves, which need not be exact where others follow. ``every_row``: hold H
+        for all columns of X, as those that are not in use will be.
         """
-        self.Y, self.losses, self.F, self.max_newton = Y, losses, F, first_newton
-        X = WithColumns(X, F) if F.size else X
-        self.free = np.arange(X.n_columns)[X.n_columns - F.shape[1] :]
+        self.Y, self.losses, self.F, self.limits = Y, losses, F, list(limits)
+        self.free = X.n_columns + np.arange(F.shape[1])
+        self.X = self._with_free(X) if every_row else None
         self.settled = False  # of the last solve: whether no sample changed sides in the end
-        self.normals = Normal.of_columns(X, Y, [loss.slack for loss in losses])
+        self.rows, self.normals = np.empty(0, dtype=np.intp), list[Normal]()  # the rows that H is held for
+
+    def _with_free(self, X: Design) -> Design:
+        return WithColumns(X, self.F) if self.F.size else X
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
-        """Starts from the sides on which the samples were at the end of the step before, and needs no B."""
+        """Starts from the samples that have a multiplier in B; from all if it is None."""
         n_active = len(rows)
         if self.F.size:
-            rows, X, d = (
-                np.append(rows, self.free),
-                WithColumns(X, self.F),
-                np.append(d, np.full(len(self.free), np.inf)),
-            )
+            rows, X, d = np.append(rows, self.free), self._with_free(X), np.append(d, np.full(len(self.free), np.inf))
+        max_newton = self.limits.pop(0) if self.limits else MAX_NEWTON
+        columns = self._hold(rows, X, np.ones(self.Y.shape, dtype=bool) if B is None else B != 0)
         try:
-            W, T, factors = self._minimise(rows, X, d)
-            if not self.settled and self.max_newton == MAX_NEWTON:
-                W, T, factors = self._minimise_from_softer(rows, X, d)
+            W, T, factors = self._minimise(columns, X, d, max_newton)
+            if not self.settled and max_newton == MAX_NEWTON:
+                W, T, factors = self._minimise_from_softer(columns, X, d)
         except np.linalg.LinAlgError:
             return None
-        self.max_newton = MAX_NEWTON
         A = np.stack([loss.multipliers(t) for loss, t in zip(self.losses, T.T, strict=True)], axis=1)
-        # X'B without another pass over X.
-        G = np.stack([n.h[rows] - principal(n.H, rows) @ w for n, w in zip(self.normals, W.T, strict=True)], axis=1)
+        H = [principal(normal.H, columns) for normal in self.normals]
+        G = X.tdot(self.Y * A) if not self.settled else self._pull(H, columns, W)
         cost = sum(loss.cost(a) for loss, a in zip(self.losses, A.T, strict=True))
-        curvature = FeatureCurvature(self.normals, factors, rows, d)
-        return Inner(W[:n_active], self.Y * A, G[:n_active], cost, W[n_active:], curvature)
+        samples = [(index, 1 / n.slack[index]) for n in self.normals for index in n.free.nonzero()]
+        curvature = FeatureCurvature(X, rows, H, samples, factors, d)
+        exact = self.settled or max_newton == MAX_NEWTON
+        return Inner(W[:n_active], self.Y * A, G[:n_active], cost, W[n_active:], curvature, exact)
 
-    def _minimise(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
+    def _pull(self, H: list[Floats], columns: Ints, W: Floats) -> Floats:
+        """X'B without another pass over X."""
+        return np.stack([n.h[columns] - M @ w for n, M, w in zip(self.normals, H, W.T, strict=True)], axis=1)
+
+    def work(self, rows: Ints, free: Bools) -> float:
+        """About the multiplications of a solve: two factorisations a class, and H for the samples that change sides."""
+        known = [n.free for n in self.normals] if self._holds(rows) else np.zeros_like(free.T)
+        counts = [(np.count_nonzero(a != b), np.count_nonzero(b)) for a, b in zip(known, free.T, strict=True)]
+        changes, r = sum(min(changed, there) + CHANGING * there for changed, there in counts), len(rows)
+        return changes * r**2 / 2 + len(counts) * r**3 / 3
+
+    def _holds(self, rows: Ints) -> bool:
+        return len(self.normals) > 0 and bool(np.isin(rows, self.rows, assume_unique=True).all())
+
+    def _hold(self, rows: Ints, X: Design, free: Bools) -> Ints:
+        """Have H for these rows, whose columns are X, and the free samples; where the rows are in it."""
+        if self.X is not None:
+            X, held = self.X, np.arange(self.X.n_columns)
+        else:
+            held = self.rows if self._holds(rows) and len(rows) >= SHRUNK * len(self.rows) else rows
+        if not self._holds(held):
+            self.normals = Normal.of_columns(X, self.Y, [loss.slack for loss in self.losses], free)
+        elif len(held) < len(self.rows):
+            for normal in self.normals:
+                normal.keep(X, np.searchsorted(self.rows, held))
+        self.rows = held
+        self._move(range(len(self.normals)), free)
+        return np.searchsorted(held, rows)
+
+    def _move(self, classes: Sequence[int], free: Bools) -> None:
+        """Let samples of the classes change sides; ``free`` has a column for each of them."""
+
+        def move(place: int) -> None:
+            self.normals[classes[place]].move(free[:, place].copy())
+
+        moved = sum(np.count_nonzero(self.normals[j].free != free[:, place]) for place, j in enumerate(classes))
+        for_each(move, range(len(classes)), moved * len(self.rows) ** 2 / 2)
+
+    def _minimise(self, columns: Ints, X: Design, d: Floats, max_newton: int) -> tuple[Floats, Floats, list[Factor]]:
         """W, the margins t, and the factors of Newton's matrices."""
-        n_columns = self.Y.shape[1]
-        W, T = np.empty((len(rows), n_columns)), np.empty_like(self.Y)
-        factors, todo = [Factor.empty()] * n_columns, list(range(n_columns))
-        for step in range(self.max_newton):
-            target = np.empty((len(rows), len(todo)))
-            for k, j in enumerate(todo):
-                target[:, k], factors[j] = self.normals[j].newton_point(rows, d)
+        n_classes = self.Y.shape[1]
+        W, T = np.zeros((len(columns), n_classes)), np.zeros_like(self.Y)
+        factors, todo = [Factor.empty()] * n_classes, list(range(n_classes))
+        for step in range(max_newton):
+            target = self._newton_points(columns, d, todo, factors)
             reached = self.Y[:, todo] * X.dot(target)
             unsettled = []
             for k, j in enumerate(todo):
-                w, t, normal, loss = target[:, k], reached[:, k], self.normals[j], self.losses[j]
-                settled, length = np.array_equal(loss.free(t), normal.free), 1.0
+                loss, (w, t) = self.losses[j], (target[:, k], reached[:, k])
+                settled, length = np.array_equal(loss.free(t), self.normals[j].free), 1.0
                 if not settled and step > 0:
                     length = _length(loss, d, W[:, j], w, T[:, j], t)
-                if length < 1:
-                    w, t = W[:, j] + length * (w - W[:, j]), T[:, j] + length * (t - T[:, j])
-                W[:, j], T[:, j] = w, t
+                W[:, j], T[:, j] = _towards(W[:, j], w, length), _towards(T[:, j], t, length)
                 if not settled:
-                    normal.move(loss.free(t))
-                    if length > 0:
-                        unsettled.append(j)
-            todo = unsettled
+                    unsettled.append((j, length))
+            todo = [j for j, length in unsettled if length > 0]
+            if unsettled and step + 1 < max_newton:
+                moving = [j for j, _ in unsettled]
+                self._move(moving, np.stack([self.losses[j].free(T[:, j]) for j in moving], axis=1))
             if not todo:
                 break
         self.settled = not todo
         return W, T, factors
 
-    def _minimise_from_softer(self, rows: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
+    def _newton_points(self, columns: Ints, d: Floats, classes: list[int], factors: list[Factor]) -> Floats:
+        """(D^-1 + H) w = h on the active rows; classes with the same H share its factor."""
+        distinct = {id(self.normals[j].H): self.normals[j] for j in classes}
+        found: dict[int, Factor] = {}
+
+        def factorise_one(key: int) -> None:
+            found[key] = distinct[key].factor(columns, d)
+
+        for_each(factorise_one, list(distinct), len(distinct) * len(columns) ** 3 / 6)
+        root, target = scaling(d), np.empty((len(columns), len(classes)))
+        for k, j in enumerate(classes):
+            factors[j] = found[id(self.normals[j].H)]
+            target[:, k] = root * factors[j].solve(root * self.normals[j].h[columns])
+        return target
+
+    def _minimise_from_softer(self, columns: Ints, X: Design, d: Floats) -> tuple[Floats, Floats, list[Factor]]:
         now = 1.0
         try:
             for softness in SOFTENED:
                 self._multiply_slack(softness / now)
                 now = softness
-                W, T, factors = self._minimise(rows, X, d)
+                W, T, factors = self._minimise(columns, X, d, MAX_NEWTON)
         finally:
             if now != 1:  # interrupted
                 self._multiply_slack(1 / now)
@@ -177,6 +243,10 @@ class FeatureSpace:
         for loss, normal in zip(self.losses, self.normals, strict=True):
             loss.slack = factor * loss.slack
             normal.multiply_slack(factor)
+
+
+def _towards(start: Floats, end: Floats, length: float) -> Floats:
+    return end if length == 1 else start + length * (end - start)
 
 
 def _length(loss: SquaredHinge, d: Floats, w: Floats, target: Floats, t: Floats, reached: Floats) -> float:
@@ -197,21 +267,29 @@ def _length(loss: SquaredHinge, d: Floats, w: Floats, target: Floats, t: Floats,
 class FeatureCurvature:
     """P = X_F'(K_FF + s)^{-1} X_F of each class, which is H - H (D^-1 + H)^{-1} H."""
 
-    normals: list[Normal]
-    factors: list[Factor]
+    X: Design  # of the active rows
     rows: Ints
+    H: list[Floats]  # on the active rows
+    samples: list[tuple[Ints, Floats]]  # F and 1/s of each class
+    factors: list[Factor]
     d: Floats
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         M = np.zeros((len(rows), len(rows)))
         root = scaling(self.d)
-        same = np.array_equal(rows, self.rows)
-        for g, normal, factor in zip(G.T, self.normals, self.factors, strict=True):
-            H = principal(normal.H, rows)
-            across = H if same else normal.H.take(rows, 0).take(self.rows, 1)
+        place = np.searchsorted(self.rows, rows)
+        known = bool(np.array_equal(self.rows.take(place, mode="clip"), rows))
+        for g, H, samples, factor in zip(G.T, self.H, self.samples, self.factors, strict=True):
+            own, across = (principal(H, place), H.take(place, 0)) if known else self._anew(X, *samples)
             T = factor.half_solve((across * root).T)  # in the order that LAPACK works in
-            M += g[:, None] * (H - T.T @ T) * g
+            M += g[:, None] * (own - T.T @ T) * g
         return M if sums is None else sums.of_columns(sums.of_columns(M).T)
+
+    def _anew(self, X: Design, index: Ints, cost: Floats) -> tuple[Floats, Floats]:
+        """H of other columns X, and between them and the active ones."""
+        Z = X.samples(index).on_host()
+        weighted = (Z * cost[:, None]).T
+        return weighted @ Z, weighted @ self.X.samples(index).on_host()
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         """P = D^-1/2 (1 - A^-1) D^-1/2 on the active rows, A = 1 + D^1/2 H D^1/2."""

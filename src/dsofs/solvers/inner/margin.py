@@ -6,7 +6,8 @@ features scaled by sqrt(d). Its dual is a QP in the Gram matrix K = X diag(d) X'
     a_j = argmin_{0 <= a <= C_j}  1/2 a' (y_j y_j' o K + diag(s_j)) a - 1'a,         W = diag(d) X'(Y o A)
 
 Hard margins have s = 0 and C = inf, squared slack has s = 1/C and no upper bound, plain slack (hinge) has s = 0. With
-many more samples than features, hard margins are solved on support vectors, squared slack in the space of the features.
+many more samples than features, hard margins are solved on support vectors. Squared slack is solved by what is smaller:
+the samples that have a multiplier, or the active rows.
 
 Without any feature, the rows that are not penalised predict alone: ``free_model``.
 """
@@ -14,11 +15,12 @@ Without any feature, the rows that are not penalised predict alone: ``free_model
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from dsofs.design.interface import Block, Design
-from dsofs.design.linalg import row_norms
+from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Loss, Problem, Squared, SquaredHinge
@@ -26,11 +28,12 @@ from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
-from dsofs.solvers.qp.pivoting import solve_qp
+from dsofs.solvers.qp.pivoting import factorisations, solve_qp
 
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
-FIRST_NEWTON = 2  # Newton steps for the first weights, which are a guess: a point near their optimum is as good
+GRAM = 2  # samples per feature up to which a Gram matrix takes no more memory than matrices of the features
+FIRST_NEWTON = (1, 1, 1, 2, 2)  # Newton steps for the first weights, which are a guess: near their optimum is enough
 MANY_CLASSES = 100  # from here on products take less time than a matrix per class, and far less memory
 SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
@@ -58,8 +61,8 @@ class MarginStep:
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     """The m x m Gram matrix while m is small or m <= n; beyond, features where there is slack, else support vectors."""
     X, Y, C = problem.X, problem.Y, problem.C
-    tall = X.n_samples > X.n_columns and X.sample_size > FEW_SAMPLES
-    if not tall or problem.upper is not None:
+    wide_and_hard = X.n_samples <= X.n_columns and not problem.soft_columns.all()
+    if X.sample_size <= FEW_SAMPLES or wide_and_hard or problem.upper is not None:
         return [(np.arange(Y.shape[1]), GramSpace(Y, problem.misfit, problem.F))]
     many = X.n_samples > max(X.n_columns, FEW_SAMPLES, min(2 * X.n_columns, MANY_SAMPLES))
     soft, hard = np.flatnonzero(problem.soft_columns), np.flatnonzero(~problem.soft_columns)
@@ -70,15 +73,10 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
         )
     if len(soft):
         assert C is not None
-        solvers.append((soft, _soft_solver(X, Y[:, soft], C[:, soft], problem.F)))
+        many_classes = len(soft) >= MANY_CLASSES and not problem.F.size and X.n_samples > X.n_columns
+        solver = ManyClasses if many_classes else partial(SmallerSpace, F=problem.F, rows_return=problem.convex)
+        solvers.append((soft, solver(X, Y[:, soft], C[:, soft])))
     return solvers
-
-
-def _soft_solver(X: Design, Y: Floats, C: Floats, F: Floats) -> InnerSolver:
-    """Without an n x n matrix per class where there are many of them."""
-    if Y.shape[1] >= MANY_CLASSES and not F.size:
-        return ManyClasses(X, Y, C)
-    return FeatureSpace(X, Y, [SquaredHinge(1 / cost) for cost in C.T], F, first_newton=FIRST_NEWTON)
 
 
 class GramSpace:
@@ -107,6 +105,52 @@ class GramSpace:
         W /= short
         curvature = None if solved.factors is None else SampleCurvature(X, solved.factors)
         return Inner(W, B, G, cost, solved.free / short, curvature)
+
+    @property
+    def shares_factor(self) -> bool:
+        """Whether all columns have the same matrix, K + diag(s), while all samples are free."""
+        return not self.F.size and self.slack is not None and bool((self.slack == self.slack[:, :1]).all())
+
+    def near(self, X: Design, d: Floats) -> Inner | None:
+        """Near the optimum for squared slack: one Newton step with all samples free, for which one factor will do."""
+        assert isinstance(self.loss, SquaredHinge)
+        K = X.gram(d)
+        try:
+            B = factorise(K, self.loss.slack[:, 0]).solve(self.Y)
+        except np.linalg.LinAlgError:
+            return None
+        A = self.loss.multipliers(self.Y * (K @ B))
+        free = np.empty((0, self.Y.shape[1]))
+        return Inner(d[:, None] * X.tdot(B), self.Y * A, X.tdot(self.Y * A), self.loss.cost(A), free, exact=False)
+
+
+class SmallerSpace:
+    """Squared slack, in the space of the samples or of the features: whichever takes less time."""
+
+    def __init__(self, X: Design, Y: Floats, C: Floats, F: Floats, *, rows_return: bool) -> None:
+        """``rows_return``: rows that have left may be in use again."""
+        self.Y, self.gram = Y, GramSpace(Y, SquaredHinge(1 / C), F)
+        self.wide, self.has_room = len(Y) <= X.n_columns, len(Y) <= GRAM * X.n_columns
+        losses = [SquaredHinge(1 / cost) for cost in C.T]
+        self.features = FeatureSpace(X, Y, losses, F, FIRST_NEWTON, every_row=rows_return and not self.wide)
+
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        if not self._suits_samples(rows, B):
+            return self.features.solve(rows, X, d, B)
+        del self.features.limits[:1]
+        near = B is None and len(self.Y) <= len(rows) and self.gram.shares_factor
+        return self.gram.near(X, d) if near else self.gram.solve(rows, X, d, B)
+
+    def _suits_samples(self, rows: Ints, B: Floats | None) -> bool:
+        """By the size of the first factor, which all columns share, or by the multiplications of either space."""
+        m, c = self.Y.shape
+        if self.wide and c * len(rows) ** 2 > m**2:  # a matrix per class has no room
+            return True
+        if B is None:
+            return m <= len(rows) and self.gram.shares_factor
+        if not self.has_room:
+            return False
+        return m**2 * len(rows) / 2 + 2 * factorisations(B) <= self.features.work(rows, B != 0)
 
 
 @dataclass(frozen=True)

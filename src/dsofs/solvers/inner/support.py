@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dsofs.design.budget import for_each
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor
 from dsofs.design.types import Floats, Ints
@@ -24,6 +25,8 @@ NEAR = 1.1  # samples up to this margin are kept for the next step
 VIOLATED = 1e-11  # a margin missed by no more than this was missed by rounding
 TAKEN_IN, MIN_TAKEN_IN = 0.5, 50  # samples taken in at a time, the former as a part of those there
 
+Solved = tuple[Floats, Floats, Floats, Factor]
+
 
 class SupportVectors:
     """Some columns of Y without slack, each on samples of its own."""
@@ -34,7 +37,7 @@ class SupportVectors:
         d = np.ones(X.n_columns) if d is None else d
         size = float(np.sum(d * X.column_norms() ** 2)) / X.total_weight
         loss = SquaredHinge(np.full(X.n_samples, FIRST_SLACK * size))
-        features = FeatureSpace(X, Y, [loss] * Y.shape[1], F, first_newton=FIRST_STEPS)
+        features = FeatureSpace(X, Y, [loss] * Y.shape[1], F, limits=(FIRST_STEPS,))
         soft = features.solve(np.arange(X.n_columns), X, d, None)
         assert soft is not None, "with so much slack there is a solution, and floating point finds it"
         self.near = [_near(t, at_most=2 * (X.n_columns + F.shape[1])) for t in (Y * (X.dot(soft.W) + F @ soft.free)).T]
@@ -47,8 +50,9 @@ class SupportVectors:
         margins = np.empty_like(self.Y)
         todo = list(range(self.Y.shape[1]))
         while todo:
+            found = self._solve_columns(todo, X, d, start)
             for j in todo:
-                solved = self._solve_column(j, X, d, start)
+                solved = found.get(j)
                 if solved is None:
                     return None
                 B[:, j], G[:, j], free[:, j], factors[j] = solved
@@ -71,9 +75,16 @@ class SupportVectors:
             if not self._take_in(j, self.Y[:, j] * (X.dot((d * g)[:, None])[:, 0] + self.F @ free)):
                 return self.near[j][:0]
 
-    def _solve_column(
-        self, j: int, X: Design, d: Floats, start: Floats
-    ) -> tuple[Floats, Floats, Floats, Factor] | None:
+    def _solve_columns(self, classes: list[int], X: Design, d: Floats, start: Floats) -> dict[int, Solved | None]:
+        found: dict[int, Solved | None] = {}
+
+        def solve(j: int) -> None:
+            found[j] = self._solve_column(j, X, d, start)
+
+        for_each(solve, classes, sum(len(self.near[j]) ** 2 * X.n_columns / 2 for j in classes))
+        return found
+
+    def _solve_column(self, j: int, X: Design, d: Floats, start: Floats) -> Solved | None:
         """b, X'b, the weights of the rows that are not penalised, and the factor of the samples on the margin."""
         near = self.near[j]
         block = X.samples(near)

@@ -71,6 +71,7 @@ class Inner:
     cost: float  # of slack
     free: Floats  # the weights of the rows that are not penalised
     curvature: Curvature | None = None  # None where it would need too much room
+    exact: bool = True  # False: a point on the way to the optimum, which need not be lower than the one before
 
 
 class InnerSolver(Protocol):
@@ -98,6 +99,7 @@ class Point:
     objective: float  # (1/p) sum ||W_g||^p + cost of slack
     free: Floats  # the weights of the rows that are not penalised
     curvature: list[tuple[Ints, Curvature]] | None = None  # and the columns of Y it is for
+    exact: bool = True  # whether the inner optimum was reached
 
     def release(self) -> None:
         """Let go of what only a proposal needs, before there is another point of the same size."""
@@ -115,7 +117,8 @@ class Point:
         objective = problem.penalty.value(norms) + sum(inner.cost for _, inner in parts)
         curvature = [(columns, inner.curvature) for columns, inner in parts if inner.curvature is not None]
         known = curvature if len(curvature) == len(parts) else None
-        return cls(weights, rows, X, W, B, G, norms, objective, free, known)
+        exact = all(inner.exact for _, inner in parts)
+        return cls(weights, rows, X, W, B, G, norms, objective, free, known, exact)
 
 
 class Step(Protocol):

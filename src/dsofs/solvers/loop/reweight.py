@@ -77,6 +77,8 @@ def _next_point(
             return candidate
         candidate = None  # it may be as large as the point: let go of it before the next
     following = step(plain, point)
+    while following is not None and not following.exact and following.objective > point.objective:
+        following = step(plain, point)  # a step is the more exact the more there were before it
     # A rise can only come from rounding: there is nothing left to gain.
     return None if following is None or following.objective > (1 + ROUNDING) * point.objective else following
 

@@ -16,12 +16,13 @@ Their weights are its multipliers: the system of the free samples gets F as a bo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from dsofs.design.budget import DOUBLE, Budget
+from dsofs.design.budget import DOUBLE, Budget, for_each
 from dsofs.design.linalg import Factor, factorise
 from dsofs.design.types import Bools, Floats
 from dsofs.solvers.qp.box_interior import box_sides
@@ -67,22 +68,21 @@ def solve_qp(
     F = np.empty((len(K), 0)) if F is None else F
     K = with_border(K, F)
     matrix = Matrix.of(K, F)
-    B = np.zeros_like(Y) if B is None else B.copy()
+    B = _first(matrix, Y, Q, slack, upper) if B is None else B.copy()
     free = np.zeros((F.shape[1], Y.shape[1]))
-    factors: list[Factor] | None = [Factor.empty()] * Y.shape[1]
-    room = K.size + Budget.block // DOUBLE
+    kept = Kept(Y.shape[1], room=K.size + Budget.block // DOUBLE)
     pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
+
+    def solve_column(j: np.intp) -> None:
+        ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
+        target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
+        step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
+        B[:, j], factor = step.solve(B[:, j])
+        free[:, j] = step.free
+        kept.keep(j, factor)
+
     for _ in range(MAX_PROXIMAL_STEPS):
-        for j in pending:
-            ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
-            target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
-            step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
-            B[:, j], factor = step.solve(B[:, j])
-            free[:, j] = step.free
-            if factors is not None:
-                room += factors[j].L.size - factor.L.size
-                factors[j] = factor
-                factors = factors if room >= 0 else None
+        for_each(solve_column, list(pending), factorisations(B[:, pending]))
         last, excess = residuals, _excess(K, Y, Q, B, slack)
         if F.size:
             excess += Y * (F @ free)
@@ -90,7 +90,38 @@ def solve_qp(
         pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
         if not len(pending):
             break
-    return QPSolution(B, excess, factors, float(np.max(residuals, initial=0.0)), free)  # NaN comes through
+    return QPSolution(B, excess, kept.factors, float(np.max(residuals, initial=0.0)), free)  # NaN comes through
+
+
+def factorisations(B: Floats) -> float:
+    """Multiplications of a Cholesky factorisation for each column, of the samples with a multiplier."""
+    return float(np.sum(np.count_nonzero(B, axis=0) ** 3.0)) / 6
+
+
+def _first(matrix: Matrix, Y: Floats, Q: Floats, slack: Floats | None, upper: Floats | None) -> Floats:
+    """Multipliers with all samples free, without those of the wrong sign: one factorisation for all columns.
+
+    Zero where columns have no matrix in common.
+    """
+    if upper is not None or matrix.F.size or not (slack is None or (slack == slack[:, :1]).all()):
+        return np.zeros_like(Y)
+    factor = factorise(matrix.K, matrix.rho if slack is None else matrix.rho + slack[:, 0])
+    return Y * np.maximum(Y * factor.solve(Y * Q), 0.0)
+
+
+class Kept:
+    """The factors of all columns, while they need no more room than there is."""
+
+    def __init__(self, n_columns: int, room: int) -> None:
+        self.factors: list[Factor] | None = [Factor.empty()] * n_columns
+        self.room, self._lock = room, Lock()
+
+    def keep(self, j: np.intp, factor: Factor) -> None:
+        with self._lock:  # columns are solved in threads
+            if self.factors is not None:
+                self.room -= max(factor.L.size - self.factors[j].L.size, 0)  # in whatever order columns come
+                self.factors[j] = factor
+                self.factors = self.factors if self.room >= 0 else None
 
 
 def with_border(K: Floats, F: Floats) -> Floats:

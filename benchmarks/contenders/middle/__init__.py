@@ -1,0 +1,1 @@
+"""Contenders of the study ``middle``, beside those of ``speed``."""
