@@ -52,4 +52,4 @@ bench-full: $(DEV)
 	$(BIN)/python -m benchmarks.run --limit 600 --go-on
 
 clean:
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
