@@ -19,10 +19,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 FENCE = re.compile(
-    r"^(?:<!-- (?P<rule>needs|not run): (?P<what>.*?) -->\n)?```(?P<language>[^\n`]*)\n(?P<code>.*?)^```$", re.M | re.S
+    r"^(?:<!-- (?P<rule>needs|not run): (?P<what>.*?) -->\n)?"
+    r"(?P<indent> *)```(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=indent)```$",
+    re.M | re.S,
 )
 OUTPUT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -47,7 +50,7 @@ class CodeBlock:
 
 def code_blocks(text: str) -> Iterator[CodeBlock]:
     for found in FENCE.finditer(text):
-        yield CodeBlock(found["language"].strip(), found["code"], found["rule"], found["what"])
+        yield CodeBlock(found["language"].strip(), dedent(found["code"]), found["rule"], found["what"])
 
 
 def run_page(text: str, name: str, has: Callable[[str], bool] = lambda _: True) -> int:
