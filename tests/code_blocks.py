@@ -78,9 +78,10 @@ def run_console(code: str, name: str, _: dict[str, Any]) -> None:
         command, shown = re.fullmatch(r"((?:[^\n]*\\\n)*[^\n]*)\n(.*)", part, re.S).groups()  # type: ignore[union-attr]
         program, *words = shlex.split(command, comments=True)
         assert program == "dsofs", f"{name} runs {program!r}, which is no command of ours"
-        environment = os.environ | {"COLUMNS": "200", "PYTHONWARNINGS": "error"}
-        ran = subprocess.run([sys.executable, "-m", "dsofs", *words], capture_output=True, text=True, env=environment)
-        printed = ran.stdout + ran.stderr
+        environment = os.environ | {"COLUMNS": "200", "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": "1"}
+        ran = subprocess.run([sys.executable, "-m", "dsofs", *words], env=environment, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+        printed = ran.stdout
         assert ran.returncode == 0, f"{name}: {command}\n{printed}"
         if shown.strip():
             same = doctest.OutputChecker().check_output(shown.strip() + "\n", printed.strip() + "\n", OUTPUT)
