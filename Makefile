@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+WHEEL := .venv-wheel
 
-.PHONY: help setup demo test lint types docs bench bench-full clean
+.PHONY: help setup demo test lint types docs wheel bench bench-full clean
 
 help:
 	@echo "make demo        set up and select features on embedded data"
@@ -13,6 +14,7 @@ help:
 	@echo "make setup       only make .venv"
 	@echo "make bench       speed against other packages, on a few small sets: a quarter of an hour"
 	@echo "make bench-full  the same on all sets and shapes: hours; make it again to go on"
+	@echo "make wheel       build the wheel, and run the demo and the README from it alone"
 	@echo "make lint | types | docs | clean"
 
 $(CORE): pyproject.toml
@@ -45,6 +47,15 @@ docs: $(DEV)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+wheel:
+	rm -rf dist $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(WHEEL)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(WHEEL)/bin/python -m pip install --quiet dist/*.whl
+	cd dist && ../$(WHEEL)/bin/dsofs demo
+	$(WHEEL)/bin/python -W error tests/code_blocks.py README.md
+
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.run --quick --rounds 3 --limit 60
 
@@ -52,4 +63,4 @@ bench-full: $(DEV)
 	$(BIN)/python -m benchmarks.run --limit 600 --go-on
 
 clean:
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(WHEEL) docs/_build docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

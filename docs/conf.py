@@ -10,13 +10,14 @@ author = "The dsofs developers"
 copyright = "2026, The dsofs developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 
 html_theme = "furo"
 html_title = "dsofs"

@@ -15,13 +15,14 @@ from dsofs import DSOSelector
 from dsofs.design import Block
 from dsofs.experiments.results import Row
 from dsofs.problem import Problem
+from dsofs.reproduction.figures import svg
 from dsofs.solvers import solve
 from dsofs.solvers.qp.pivoting import solve_qp
 from dsofs.validation import one_versus_rest
 
 pytest.importorskip("benchmarks", reason="benchmarks are part of the repository only")
 
-from benchmarks import harness, peers, run, standing, standing_choice, standing_summary, standing_tables
+from benchmarks import charts, harness, peers, run, standing, standing_choice, standing_summary, standing_tables
 from benchmarks.arena import fit, interleaved, start, stop
 from benchmarks.contenders import alternation, contenders
 from benchmarks.contenders.speed import cvxpy_clarabel
@@ -210,3 +211,9 @@ def test_the_standing_is_over_34_data_sets_and_every_contender_selects():
         if find_spec(getattr(module, "REQUIRES", "numpy")):
             ranking = module.make(5, seed=0).fit(X, y).ranking_
             assert sorted(ranking) == list(range(1, 21)), module.__name__
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="charts need matplotlib")
+@pytest.mark.parametrize("draw", charts.CHARTS.values(), ids=charts.CHARTS)
+def test_a_chart_is_drawn_from_the_rows_that_are_kept(draw):
+    assert svg(draw()).startswith("<?xml")

@@ -40,6 +40,7 @@ ACROSS_MODULES = {
     "commands": "the calls behind the commands",
     "contract": "what all methods promise",
     "damaged": "damaged files of all formats",
+    "documentation": "the code blocks of README and docs",
     "grids": "what is tuned of all methods",
     "hostile": "hostile files of all formats",
     "invariance": "what no selector's result depends on",

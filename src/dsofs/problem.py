@@ -32,10 +32,10 @@ class Status(Enum):
 
     CONVERGED = "the certificate is within tol"
     CONVERGED_WITH_SLACK = "the certificate is within tol; slack was allowed where hard constraints cannot be met"
-    RELAXED = "the alternation came to rest; X has not full row rank, so X W = Y + E was relaxed to least squares"
+    RELAXED = "the alternation converged; X does not have full row rank, so X W = Y + E was relaxed to least squares"
     ZERO = "misfit costs so little that W = 0 is the best"
     NOTHING_LEFT = "the features that are not penalised separate the classes alone: no other is needed"
-    STALLED = "the objective came to rest before the certificate reached tol"
+    STALLED = "the objective stopped falling before the certificate reached tol"
     MAX_ITER = "max_iter was reached before the certificate reached tol"
 
     @property

@@ -78,7 +78,7 @@ def test_words_for_the_price_of_slack(table, tune):
 
 def test_options_that_do_not_go_together(table):
     for options, words in (
-        (("--method", "mrmr", "--p", "0.5"), "'p' is no setting of the method mrmr"),
+        (("--method", "mrmr", "--p", "0.5"), "'p' is not a setting of the method mrmr"),
         (("--tune", "--p", "0.5"), "'tune' chooses p"),
         (("--method", "rfs", "--tune"), "'tune' chooses p"),
         (("--p", "2"), "0<x<2"),
@@ -143,7 +143,10 @@ def test_a_group_counts_as_one_and_all_its_columns_are_listed(tmp_path, monkeypa
     result, _ = select(path, "-k", "9")
     assert "k = 9 is more than the 3 features and groups of features there are: all were selected" in result.stderr
     result, _ = select(path, "-k", "2", "--method", "f_test")
-    assert "knows no groups: features that belong together are ranked one by one, and k counts each" in result.stderr
+    assert (
+        "does not handle groups: features that belong together are ranked one by one, and k counts each"
+        in result.stderr
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -176,7 +179,7 @@ BROKEN = {
         "mixes numbers and text",
     ),
     "empty": (lambda text: b"", "it is empty"),
-    "binary": (lambda text: bytes(range(256)) * 40, "binary file of no known format"),
+    "binary": (lambda text: bytes(range(256)) * 40, "binary file of unknown format"),
     "duplicate": (lambda text: text.replace('"gene 1, probe"', "label", 1).encode(), "2 columns are called 'label'"),
     "no target": (lambda text: text.replace("label", "klass").encode(), "There is no column 'label'"),
     "missing": (lambda text: text.replace(text.split("\n")[3].split(",")[0], "", 1).encode(), "--impute"),
@@ -302,7 +305,7 @@ def test_apply_refuses(table):
     json_file, small = str(out / "selection.json"), str(table.parent / "small.csv")
     for arguments, words in (
         ((json_file, str(table), "--out", small + ".doc"), "must end with one of .csv"),
-        ((str(table), str(table), "--out", small), "is no selection of dsofs"),
+        ((str(table), str(table), "--out", small), "is not a selection of dsofs"),
         ((json_file, json_file, "--out", small), "cannot be used"),
         ((json_file, str(table), "--out", small, "--keep", "nothing"), "no column 'nothing' for 'keep'"),
         ((json_file, str(table), "--out", "/nowhere/small.csv"), "'/nowhere/small.csv': No such file"),

@@ -146,7 +146,7 @@ def test_a_numeric_id(tmp_path):
     path = write(tmp_path / "t.csv", {**numbers, **columns_of(X), "diagnosis": labels})
     result, out = select(path)
     assert result.exit_code == 0, result.output
-    assert "'patient_id' names the samples and is no feature" in result.stderr
+    assert "'patient_id' names the samples and is not a feature" in result.stderr
     assert "'nr' holds whole numbers in the order of the rows, as an ID or a row number does: left out" in result.stderr
     assert len(set(selected(out)) & set(TELLING)) >= 3
     result, out = select(path, "--keep", "patient_id,nr")

@@ -202,8 +202,8 @@ def test_stand_ins_are_listed_where_they_are_at_hand(cache, tmp_path):
         ({"X": np.full((2, 3), "a"), "y": [0, 1]}, "finite numbers"),
         ({"X": np.eye(2, 3), "y": [0, 1], "target_names": ["a"]}, "does not name each"),
         ({"X": np.eye(2, 3), "y": [0, 1], "feature_names": ["a"]}, "does not name each"),
-        ({"X": np.eye(2, 3)}, "no npz file with X and y"),
-        ({"X": np.array([[None]]), "y": [0]}, "no npz file with X and y"),
+        ({"X": np.eye(2, 3)}, "not an npz file with X and y"),
+        ({"X": np.array([[None]]), "y": [0]}, "not an npz file with X and y"),
     ],
 )
 def test_ready_files_that_are_something_else(cache, small, arrays, message):
@@ -219,13 +219,13 @@ def test_ready_files_that_are_cut_short(cache, small, part):
     ready(cache, "ar", np.ones((2, 300)), [0, 1])
     content = (cache / "ar.npz").read_bytes()
     (cache / "ar.npz").write_bytes(content[: int(part * len(content))])
-    with pytest.raises(DamagedFileError, match=r"ar\.npz is no npz file"):
+    with pytest.raises(DamagedFileError, match=r"ar\.npz is not an npz file"):
         load_dataset("ar")
 
 
 def test_an_original_file_that_is_damaged_is_named(cache, tmp_path):
     (tmp_path / "TOX_171.mat").write_bytes(b"<html>")
-    with pytest.raises(DamagedFileError, match=r"TOX_171\.mat could not be read as TOX-171: it is no MATLAB file"):
+    with pytest.raises(DamagedFileError, match=r"TOX_171\.mat could not be read as TOX-171: it is not a MATLAB file"):
         load_dataset("tox_171", data_dir=tmp_path)
     zip_of(tmp_path / "semeion+handwritten+digit.zip", {"semeion.data": lines(np.eye(10, 12, 2))})
     with pytest.raises(DamagedFileError, match=r"is not SEMEION .* it holds X of 10 x 2"):

@@ -62,8 +62,8 @@ def test_gisette_stacks_training_and_validation(rng):
     [
         ({"gisette_valid.labels": b"1\n-1\n"}, "3 samples and 4 labels"),
         ({"gisette_valid.data": b"1 2 3\n"}, "different numbers of columns"),
-        ({"gisette_train.data": b"1 2\n3"}, "no table of numbers"),
-        ({"gisette_train.data": b"<html>"}, "no table of numbers"),
+        ({"gisette_train.data": b"1 2\n3"}, "not a table of numbers"),
+        ({"gisette_train.data": b"<html>"}, "not a table of numbers"),
         ({"gisette_train.data": b" \n"}, "empty"),
         ({"gisette_train.data": None}, "gisette_train.data is missing"),
     ],
@@ -87,7 +87,7 @@ def test_asu(rng):
 def test_mat_files_that_are_damaged(rng):
     whole = mat(X=rng.normal(size=(50, 70)), Y=np.ones((50, 1)))
     for content in (whole[: len(whole) // 2], b"<html>no such page</html>" * 20, b""):
-        with pytest.raises(DamagedFileError, match="no MATLAB file"):
+        with pytest.raises(DamagedFileError, match="not a MATLAB file"):
             parse_asu({"any.mat": content})
     with pytest.raises(DamagedFileError, match="no variable Y"):
         parse_asu({"any.mat": mat(X=np.eye(2))})
@@ -110,7 +110,7 @@ def test_faces_in_cells_equal_faces_in_folders(rng):
     assert np.array_equal(from_cells.X, from_folders.X)
     assert from_cells.y.tolist() == from_folders.y.tolist() == [0, 0, 0, 1, 1]
     assert from_cells.target_names == from_folders.target_names == ["1a", "1b"]
-    with pytest.raises(DamagedFileError, match="no list of image stacks"):
+    with pytest.raises(DamagedFileError, match="not a list of image stacks"):
         faces_in_cells((3, 2))({"x.mat": mat(facedat=np.eye(2), dirnames=names)})
 
 
@@ -143,7 +143,7 @@ def test_pgm_that_are_damaged(rng):
     image = images(rng, 1)[0]
     cut = (pgm(image)[:-1], pgm_text(image)[:-8], b"P2 1 1 255\nx\n", b"P5 1 1")
     for content in (*cut, b"", b"<html>", b"P5 100000 100000 255\n..."):
-        with pytest.raises(DamagedFileError, match=r"no \.pgm file, or cut short"):
+        with pytest.raises(DamagedFileError, match=r"not a \.pgm file, or is cut short"):
             parse_pgm(content)
     with pytest.raises(DamagedFileError, match="not grey"):
         parse_pgm(b"P6 1 1 255\n...")
@@ -205,9 +205,9 @@ def test_lung_that_is_damaged():
     rows = lung_rows(np.arange(12.0).reshape(6, 2))
     text = "\n".join("\t".join(map(str, row)) for row in rows)
     for content, message in (
-        (b"", "no table of probe set"),
-        (b"<html>not here</html>", "no table of probe set"),
-        (text[:-6].encode(), "no table of probe set"),
+        (b"", "not a table of probe set"),
+        (b"<html>not here</html>", "not a table of probe set"),
+        (text[:-6].encode(), "not a table of probe set"),
         (text.replace("11.0", "?").encode(), "no number"),
         (text.replace("COID", "LIVER").encode(), "LIVER"),
         (excel(rows)[:600], "no Excel file"),

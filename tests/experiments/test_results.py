@@ -49,7 +49,7 @@ def test_a_line_that_is_no_row_is_refused_with_its_number(tmp_path, line):
     path = tmp_path / "rows.jsonl"
     append_row(path, Row("a", "dso", 0))
     append_line(path, line)
-    with pytest.raises(ValueError, match=r"Line 2 of '.*rows.jsonl' is no row of results") as caught:
+    with pytest.raises(ValueError, match=r"Line 2 of '.*rows.jsonl' is not a row of results") as caught:
         read_rows(path)
     assert "\n" not in str(caught.value)
 

@@ -121,7 +121,7 @@ def test_the_classifier(shape):
 
 
 @pytest.mark.filterwarnings("ignore:.*duality gap:sklearn.exceptions.ConvergenceWarning")  # Algorithm 1 stops early
-@pytest.mark.filterwarnings("ignore:.*came to rest:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*stopped falling:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("shape", ["wide", "tall"])
 def test_algorithm_1(shape):
     weighted, repeated = weighted_data(shape, separable=True)

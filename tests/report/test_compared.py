@@ -69,14 +69,14 @@ def test_the_luck_of_the_splits_is_told_from_that_of_the_samples():
 def test_too_few_trials_are_called_so():
     found = with_accuracy([0.9, 0.95], [0.5, 0.6], noise=NOISE[..., :3])
     assert headline(found).endswith("over too few trials to rule out chance")
-    assert "a larger --trials goes on from here" in told(found)
+    assert "a larger --trials continues from here" in told(found)
     assert "too few trials" in render_comparison(found)
 
 
 def test_equals_and_lone_methods_and_uselessness():
     assert "and f_test the same" in told(with_accuracy([0.9, 0.9], [0.9, 0.9]))
     lone = with_accuracy([0.9, 0.8])
-    assert headline(lone) == "dso predicts 90.1% of the held-out samples rightly"
+    assert headline(lone) == "dso predicts 90.1% of the held-out samples correctly"
     assert 'id="best"' not in render_comparison(lone)
     useless = with_accuracy([0.01, 0.01], [0.0, 0.0])
     assert "no accuracy is above chance by more than its uncertainty" in told(useless)

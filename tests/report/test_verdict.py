@@ -154,7 +154,7 @@ def test_what_features_add_to_covariates_and_whether_they_tell_batches_apart():
         )  # fmt: skip
         return {each.sentence: each.attention for each in own_remarks(replace(found, covariates=changed))}
 
-    words = "alone (<script>alert(1)</script>) predict 70% of the held-out samples rightly, "
+    words = "alone (<script>alert(1)</script>) predict 70% of the held-out samples correctly, "
     few = sentences(0.7, 0.9, 0.0)
     assert few[f"The covariates {words}90% with the chosen features."] is False
     assert not [sentence for sentence in few if "tell the" in sentence]

@@ -88,7 +88,7 @@ def test_a_numeric_id_is_reported_and_left_out(read):
     table = read({"patient_id": shuffled, "nr": range(7, 7 + 3 * N_SAMPLES, 3), "back": range(N_SAMPLES, 0, -1)})
     assert table.names == ["gene"]
     assert table.sample_names == tuple(map(str, shuffled))
-    assert "'patient_id' names the samples and is no feature" in [note.text for note in table.notes]
+    assert "'patient_id' names the samples and is not a feature" in [note.text for note in table.notes]
     found = [note.text for note in table.notes if "in the order of the rows" in note.text]
     assert [words.split()[0] for words in found] == ["'nr'", "'back'"]
     assert read({"nr": range(N_SAMPLES)}, keep=["nr"]).names == ["gene", "nr"]

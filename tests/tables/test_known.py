@@ -53,7 +53,7 @@ def test_columns_become_features(table, tmp_path):
         "colour=green": 2.5, "colour=red": 2.5, "gene 2": 3.0,
     }  # fmt: skip
     assert found.known.record["costs"] == {"colour": 2.5, "gene 2": 3.0}
-    read_labelled(table, "label", never=["patient_id"])  # which is no feature anyway
+    read_labelled(table, "label", never=["patient_id"])  # which is not a feature anyway
 
 
 def test_arrays_beside_the_matrix_are_covariates_too(tmp_path):
@@ -74,7 +74,7 @@ def test_arrays_beside_the_matrix_are_covariates_too(tmp_path):
         ({"covariates": ["age"], "include": ["age"]}, "Column 'age' is both 'covariates' and 'include'"),
         ({"include": ["age"], "never": ["age"]}, "Column 'age' is both 'include' and 'never'"),
         ({"include": ["age"], "drop": ["age"]}, "Column 'age' is both 'drop' and 'include'"),
-        ({"include": ["batch"], "sample_groups": "batch"}, "'include' names 'batch', which is no feature."),
+        ({"include": ["batch"], "sample_groups": "batch"}, "'include' names 'batch', which is not among the features."),
         ({"weight": "batch"}, "The 'weight' 'batch' must hold numbers, and holds text"),
         ({"weight": "plate"}, "The 'weight' 'plate' must hold numbers above 0. Got 0 in sample 1"),
     ],
@@ -87,7 +87,7 @@ def test_refused(table, given, words):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("gene 7,2", "The file of 'costs' names 'gene 7', which is no feature."),
+        ("gene 7,2", "The file of 'costs' names 'gene 7', which is not among the features."),
         ("gene 1,-2", "must give a number above 0 for each feature. Got '-2' for 'gene 1'"),
         ("gene 1,0", "Got '0' for 'gene 1': to adjust for a column, see --covariates"),
         ("gene 1,much", "Got 'much' for 'gene 1'"),

@@ -194,7 +194,7 @@ def test_categories_are_one_block_in_the_place_of_their_column(write):
     assert len(set(groups)) == 3
     with_file = read_labelled(path, "y", feature_groups=write("feature,group\na,g\nb,g\n", "groups.csv"))
     assert with_file.feature_groups[0] == with_file.feature_groups[4] != with_file.feature_groups[1]
-    assert "names 'c', which is no feature" in refused(path, feature_groups=write("c,g\n", "groups.csv"))
+    assert "names 'c', which is not among the features" in refused(path, feature_groups=write("c,g\n", "groups.csv"))
     assert "must have lines" in refused(path, feature_groups=write("c\n", "groups.csv"))
     marked = read_labelled(path, "y", feature_groups=write("\ufeffa,g\nb,g\n", "groups.csv"))  # as spreadsheets write
     assert marked.feature_groups.tolist() == with_file.feature_groups.tolist()

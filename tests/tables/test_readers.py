@@ -271,7 +271,7 @@ def test_what_is_no_table(tmp_path):
     assert "no @data" in broken(tmp_path, "a", "@relation x\n@attribute a real\n")
     assert "sparse ARFF" in broken(tmp_path, "a", "@relation x\n@attribute a real\n@data\n{0 1}\n")
     assert "damaged zip" in broken(tmp_path, "a", b"PK\x03\x04 and then nothing")
-    assert "no svmlight file" in broken(tmp_path, "a", "1 1:2 2:3\nx y\n")
+    assert "not an svmlight file" in broken(tmp_path, "a", "1 1:2 2:3\nx y\n")
     (tmp_path / "folder").mkdir()
     with pytest.raises(DamagedFileError, match="no Zarr store"):
         read_frame(tmp_path / "folder")

@@ -139,7 +139,7 @@ def test_gaps_that_nothing_fills_are_refused(selection, tmp_path):
 
 def refused(tmp_path, text):
     (tmp_path / "s.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"is no selection of dsofs: ") as caught:
+    with pytest.raises(ValueError, match=r"is not a selection of dsofs: ") as caught:
         Selection.load(tmp_path / "s.json")
     return str(caught.value)
 

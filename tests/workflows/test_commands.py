@@ -117,7 +117,7 @@ def test_stages_are_reported(table):
         (select_table, {"k": 0}, "The 'k' parameter of select_table must be an int of at least 1. Got 0 instead."),
         (select_table, {"method": "best"}, "The 'method' parameter of select_table must be 'abess' or "),
         (select_table, {"C": "soft"}, "The 'C' parameter of select_table must be None or a float in the range"),
-        (select_table, {"method": "mrmr", "p": 0.5}, "'p' is no setting of the method mrmr"),
+        (select_table, {"method": "mrmr", "p": 0.5}, "'p' is not a setting of the method mrmr"),
         (select_table, {"method": "rfs", "tune": True}, "'tune' chooses p for the method dso"),
         (compare_table, {"methods": "dso"}, "The 'methods' parameter of compare_table must be some of"),
         (compare_table, {"methods": ["best"]}, "The 'methods' parameter of compare_table must be some of"),

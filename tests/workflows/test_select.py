@@ -74,7 +74,7 @@ def test_covariates_are_not_needed_to_apply(table, tmp_path):
 def test_only_dso_takes_them(table, tmp_path, option):
     result = run("select", str(table), "--target", "label", "--method", "mrmr", *option, "--out", str(tmp_path / "o"))
     assert result.exit_code == 2
-    assert f"'{option[0][2:]}' is for the method dso, and mrmr cannot take it" in result.output
+    assert f"'{option[0][2:]}' is for the method dso, and mrmr does not accept it" in result.output
 
 
 def test_methods_without_weights_refuse_them(table):

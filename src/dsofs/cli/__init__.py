@@ -61,4 +61,4 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dsofs")
 def main() -> None:
-    """Pick the few features of a wide data set that really separate its classes."""
+    """Find the few features of a wide data set that tell its classes apart."""

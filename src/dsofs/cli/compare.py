@@ -51,7 +51,7 @@ def main(file: Path, as_json: bool, **settings: Any) -> None:
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
     linear SVM on the chosen features is judged on the rest. Writes results.csv and report.html into the folder given by
-    --out, and rows.jsonl as it goes: the same command goes on where it was stopped, with more methods or trials if
+    --out, and rows.jsonl as it goes: the same command continues where it stopped, with more methods or trials if
     asked for. A folder that holds another comparison is refused. Exit codes: 0 done; 1 some fits failed; 2 the data or
     the options cannot be used; 130 interrupted.
     """
@@ -87,7 +87,7 @@ def failures_in_one_line() -> Iterator[None]:
     except CellsFailedError as error:
         n_failed, first = len(error.failures), error.failures[0]
         raise click.ClickException(
-            f"{n_failed} fits failed, the first: {first} The others are kept; the same command goes on."
+            f"{n_failed} fits failed, the first: {first} The others are kept; the same command continues."
         ) from error
 
 

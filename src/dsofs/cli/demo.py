@@ -114,7 +114,7 @@ def certificate(selector: DSOSelector) -> list[str]:
     rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
     found = [f"{selector.status_}: {reached}, {rows} features not zero, {selector.n_iter_} steps"]
     if n := len(selector.conflicts_):
-        found.append(f"{n} training samples contradict each other: no linear rule gets all of them right")
+        found.append(f"{n} training samples contradict each other: no linear rule classifies all of them correctly")
     return found
 
 

@@ -132,7 +132,7 @@ known = together(
     columns("--never", "Columns that are never selected (dso)"),
     click.option("--costs", type=FILE, help="Lines 'feature,factor': what the penalties of features are multiplied by "
                  "(dso)."),
-    click.option("--weight", metavar="COLUMN", help="The column of the weights of the samples; it is no feature."),
+    click.option("--weight", metavar="COLUMN", help="The column of sample weights; it is not a feature."),
 )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def resumable(results: Path) -> Iterator[None]:
     except CellsFailedError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
-        click.echo(f"What is finished is in {results}: the same command goes on from there.", err=True)
+        click.echo(f"What is finished is in {results}: the same command continues from there.", err=True)
         raise
 
 

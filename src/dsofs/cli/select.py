@@ -44,14 +44,14 @@ def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> fl
 @options.transform
 @options.known
 @click.option("-k", default=20, show_default=True, type=click.IntRange(1),
-              help="Number of features to select; a group counts as one, for methods that know groups.")  # fmt: skip
+              help="Number of features to select; a group counts as one, for methods that handle groups.")  # fmt: skip
 @click.option(
     "--method", default="dso", show_default=True, type=click.Choice(list(METHODS)), help="The method that selects."
 )
 @options.p("Power of the norm, for dso and rfs")
 @click.option("--C", "C", metavar="NUMBER|auto|hard", callback=penalty,
-              help="Penalty of samples on the wrong side of the margin, for dso; by default auto. With hard, no sample "
-              "may be there.")  # fmt: skip
+              help="Cost of samples on the wrong side of the margin, for dso: a number, auto (the default), or hard, "
+              "which allows none there.")  # fmt: skip
 @click.option("--tune", is_flag=True, help="Choose p by cross-validation (dso only).")
 @options.seed("random_state")
 @options.cores()

@@ -55,7 +55,7 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None, d
     Raises
     ------
     DatasetNotFoundError
-        If it cannot be had; says where to get it and where to put it.
+        If it is not available; the message says where to get it and where to put it.
     DamagedFileError
         If a file is cut short, or is not the data set of Table 1.
     """

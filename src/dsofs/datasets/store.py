@@ -116,7 +116,7 @@ def _open_ready(path: Path) -> Iterator[NpzFile]:
             with np.load(content, allow_pickle=False) as file:
                 yield file
         except Exception as error:  # NumPy and zipfile raise a dozen kinds on damaged files
-            raise DamagedFileError(f"{path} is no npz file with X and y: {error}") from error
+            raise DamagedFileError(f"{path} is not an npz file with X and y: {error}") from error
 
 
 def _check_hashes(members: Members, source: PublishedFile) -> None:

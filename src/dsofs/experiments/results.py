@@ -84,4 +84,6 @@ def _row(fields: Any, where: str) -> Row:
     try:
         return read_record(Row, fields, defaults=True)
     except ValueError as error:
-        raise ValueError(f"{where} is no row of results, {error}: give another file, or remove that line.") from error
+        raise ValueError(
+            f"{where} is not a row of results, {error}: give another file, or remove that line."
+        ) from error

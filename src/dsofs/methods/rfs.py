@@ -74,7 +74,7 @@ class RFSSelector(RankedSelector):
         How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
         ``fit``.
     lam : float, default=1.0
-        Price of the weights, in the units of the formula.
+        Penalty of the weights, in the units of the formula.
     p : float in (0, 2], default=1.0
         Power of the norms of the weights. Smaller values keep fewer features; above 1 no weight is zero.
     q : float in (0, 2], default=1.0
@@ -130,6 +130,11 @@ class RFSSelector(RankedSelector):
     ----------
     F. Nie, H. Huang, X. Cai, C. Ding: Efficient and Robust Feature Selection via Joint l2,1-Norms Minimization.
     NIPS 2010.
+
+    See Also
+    --------
+    DSOSelector : Direct sparsity optimisation, with its default settings.
+    LassoSelector : Weights of a linear model with an l1 penalty.
 
     Examples
     --------

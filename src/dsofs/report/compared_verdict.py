@@ -18,7 +18,7 @@ def headline(found: SideBySide) -> str:
         return f"{Grade.REJECT.words}: no method is shown to predict better than chance"
     winners = {each.method: [other.k for other in best if other.method == each.method] for each in best}
     if len(found.asked.methods) == 1:
-        return f"{best[0].method} predicts {max(each.accuracy for each in best):.1%} of the held-out samples rightly"
+        return f"{best[0].method} predicts {max(each.accuracy for each in best):.1%} of the held-out samples correctly"
     if len(winners) == 1:
         where = f"at every k tried ({_listed(winners[best[0].method])})" if len(best) > 1 else f"at k = {best[0].k}"
         return f"{best[0].method} was best {where}{_how_surely(best)}"
@@ -99,7 +99,7 @@ def _few_trials(found: SideBySide) -> Iterable[Remark]:
     if found.asked.trials < ENOUGH_TRIALS and len(found.asked.methods) > 1:
         yield Remark(
             f"{ENOUGH_TRIALS} trials or more are needed to say whether a difference is more than chance: the same "
-            "command with a larger --trials goes on from here.", True,
+            "command with a larger --trials continues from here.", True,
         )  # fmt: skip
 
 

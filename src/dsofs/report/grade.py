@@ -84,7 +84,7 @@ def reservations(findings: Findings) -> list[str]:
     found = {
         TOO_FEW: too_few_labellings(findings.permutation),
         "they predict little better than chance": skill(findings) < POOR,
-        "always naming the largest class would be right as often": curve.at_k <= curve.chance,
+        "always naming the largest class would be correct as often": curve.at_k <= curve.chance,
         "all features predict clearly better": lost is not None and lost > LOSS,
         "the choice is unstable": index is not None and index < POOR,
         "the others could not be tested": balanced is not None and bool(balanced.untested),

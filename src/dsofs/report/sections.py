@@ -190,7 +190,7 @@ def confusion(findings: Findings) -> Markup:
         tag(
             "div",
             figure(confusion_picture(findings.confusion, names), "Held-out predictions of all resamples, in % of the "
-                    "true class. Blue is right, orange is wrong."),
+                    "true class. Blue is correct, orange is wrong."),
             tag("div", tag("h3", "Most often"), table(["true class", "taken for", "share"], rows, "plain"))
             if rows else None,
             class_="beside",
@@ -218,8 +218,8 @@ def suspects(findings: Findings) -> Markup:
         tag("p", "Samples that were mostly predicted as another class when they were held out (by all features, if "
             "they predict no worse than the chosen ones), and that lie further on its side than the spread within the "
             "classes explains. Where classes overlap, samples are mispredicted without being listed, and some that are "
-            "listed will turn out to be right. ",
-            "Samples of a proof that no linear rule gets all of them right are listed too. " if proof else None,
+            "listed will turn out to be correct. ",
+            "Samples of a proof that no linear rule classifies all correctly are listed too. " if proof else None,
             "Since the predictions may be no better than chance, this says little." if not beats_chance(findings)
             else "Check their labels first."),
         table(headings, rows, "plain"),

@@ -144,7 +144,7 @@ def _beside_covariates(findings: Findings) -> Remark | None:
     if found is None:
         return None
     alone = (
-        f"The covariates alone ({_named(found.names)}) predict {found.alone.mean:.0%} of the held-out samples rightly"
+        f"The covariates alone ({_named(found.names)}) predict {found.alone.mean:.0%} of the held-out samples correctly"
     )
     both = f"{found.together.mean:.0%} with the chosen features"
     if found.together.mean <= found.alone.mean:
@@ -176,7 +176,7 @@ def _loss(findings: Findings) -> Remark | None:
     curve, lost = findings.accuracy, loss(findings)
     if lost is None or curve.all_features is None or curve.k == findings.n_features:
         return None
-    every = f"All {findings.n_features:,} features predict {curve.all_features:.0%} of the held-out samples rightly"
+    every = f"All {findings.n_features:,} features predict {curve.all_features:.0%} of the held-out samples correctly"
     own = f"{_features(curve.k)} {curve.at_k:.0%}"
     if lost > LOSS:
         return Remark(f"{every}, these {own}: use more of them if you can.", True)
@@ -210,8 +210,8 @@ def _stability(findings: Findings) -> Remark | None:
             f"Which features are chosen depends much on the samples (stability {index:.2f} of 1): others would do as "
             "well. Read the choice as one of several.", True,
         )  # fmt: skip
-    degree = "hardly" if index >= EXCELLENT else "somewhat"
-    return Remark(f"The choice depends {degree} on which samples are used (stability {index:.2f} of 1).")
+    degree = "hardly depends" if index >= EXCELLENT else "depends somewhat"
+    return Remark(f"The choice {degree} on which samples are used (stability {index:.2f} of 1).")
 
 
 def _weightless(findings: Findings) -> Remark | None:
@@ -244,7 +244,7 @@ def _suspects(findings: Findings) -> list[Remark]:
         samples = "1 sample lies" if far == 1 else f"{far} samples lie"
         found.append(f"{samples} further on the side of another class than the spread within classes explains")
     if in_proof:
-        found.append(f"No linear rule gets all samples right, and {in_proof} of them prove it")
+        found.append(f"No linear rule classifies all samples correctly, and {in_proof} of them prove it")
     return [Remark(f"{sentence}: see the report's labels to check.", True) for sentence in found]
 
 

@@ -51,7 +51,7 @@ def table1(results: Results) -> list[Table]:
     header = ("", "classes (paper)", "features (paper)", "samples (paper)", "classes", "features", "samples")
     notes = (
         "Data sets, as the paper lists them and as they were read. Those without the paper's numbers stand in for sets "
-        "that could not be had."
+        "that were not available."
     )
     return [Table("Table 1", header, lines, notes)]
 

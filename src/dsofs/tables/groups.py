@@ -42,7 +42,7 @@ def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str
     strangers = [name for name in given if name not in known]
     if strangers:
         raise ValueError(
-            f"The file of 'feature_groups' names {listed(strangers)}, which {stand(strangers)} no feature."
+            f"The file of 'feature_groups' names {listed(strangers)}, which {stand(strangers)} not among the features."
         )
     if not given and all(feature.category is None for feature in features):
         return None
@@ -61,7 +61,7 @@ def read_pairs(path: Path, *words: str) -> dict[str, str]:
         try:
             text = file.read()
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path.name!r} is no text in UTF-8: give lines 'feature,{second}'.") from error
+            raise ValueError(f"{path.name!r} is not text in UTF-8: give lines 'feature,{second}'.") from error
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
     odd = next((row for row in rows if len(row) != 2), None)

@@ -82,7 +82,7 @@ def known_columns(
         places.setdefault(feature.position, []).append(index)
     strangers = [_name(frame, column) for column in roles["include"] if column not in places]
     if strangers:
-        raise ValueError(f"'include' names {listed(strangers)}, which {stand(strangers)} no feature.")
+        raise ValueError(f"'include' names {listed(strangers)}, which {stand(strangers)} not among the features.")
     include, never = ([i for c in roles[option] for i in places.get(c, [])] for option in ("include", "never"))
     record: dict[str, Any] = {
         option: [_name(frame, column) for column in columns] for option, columns in roles.items() if columns
@@ -166,7 +166,9 @@ def read_costs(path: str | os.PathLike[str] | None, features: list[TableFeature]
     known = {feature.name for feature in features} | {feature.column for feature in features}
     strangers = [name for name in factors if name not in known]
     if strangers:
-        raise ValueError(f"The file of 'costs' names {listed(strangers)}, which {stand(strangers)} no feature.")
+        raise ValueError(
+            f"The file of 'costs' names {listed(strangers)}, which {stand(strangers)} not among the features."
+        )
     return {name: _factor(name, text) for name, text in factors.items()}
 
 

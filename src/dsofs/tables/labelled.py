@@ -98,7 +98,7 @@ def read_labelled(
     feature_groups : path or None, default=None
         A text file of lines ``feature, group``.
     sample_groups : str, int or None, default=None
-        A column that tells which samples belong together (a patient, a batch). It is no feature.
+        A column that tells which samples belong together (a patient, a batch). It is not a feature.
     impute : {"none", "median", "most-frequent", "knn", "keep"}, default="none"
         How missing values are filled; they are refused with "none", and left as NaN with "keep".
     covariates : sequence of str or int, default=()
@@ -109,7 +109,7 @@ def read_labelled(
     costs : path or None, default=None
         A text file of lines ``feature, factor``: numbers above 0 that the penalties of features are multiplied by.
     weight : str, int or None, default=None
-        A column of weights of the samples, above 0. It is no feature.
+        A column of weights of the samples, above 0. It is not a feature.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def read_labelled(
     ids, id_notes = label.ids, []
     if ids is not None and ids.column is not None and ids.column not in aside | kept:
         aside.add(ids.column)
-        id_notes = [Note("identifier", f"{ids.title} names the samples and is no feature")]
+        id_notes = [Note("identifier", f"{ids.title} names the samples and is not a feature")]
     blocks, block_notes = find_blocks(frame, names, aside, kept, impute)
     X, features = joined(blocks)
     if not features:

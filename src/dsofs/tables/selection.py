@@ -132,7 +132,7 @@ class Selection:
             content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
             return _selection(content)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{str(path)!r} is no selection of dsofs: {error}") from error
+            raise ValueError(f"{str(path)!r} is not a selection of dsofs: {error}") from error
 
     def apply(self, data: str | os.PathLike[str] | Frame) -> Floats:
         """The selected columns of another file, in the order of their rank."""
@@ -227,7 +227,7 @@ def _refuse_gaps(gaps: np.ndarray, feature: AnyFeature) -> None:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"it holds {name}, which is no number")
+    raise ValueError(f"it holds {name}, which is not a number")
 
 
 def _check_transform(selection: Selection) -> None:

@@ -111,7 +111,7 @@ def select_table(
     target : str, int or None, default=None
         The label: a column's name, or its position. None where the file holds just one.
     k : int, default=20
-        Features to select; a group of features counts as one, where the method knows groups.
+        Features to select; a group of features counts as one, where the method handles groups.
     method : str, default="dso"
         One of ``METHODS``.
     p : float or None, default=None
@@ -121,7 +121,7 @@ def select_table(
     tune : bool, default=False
         Choose p by cross-validation (dso only).
     random_state : int, default=0
-        Seed of all that is drawn at random.
+        Random seed: the same seed gives the same results.
     n_jobs : int or None, default=None
         Cores; None is one for tuning and all for the report.
     report : bool, default=True
@@ -263,7 +263,9 @@ def make_selector(
     known, given = selector.get_params(), {"p": p, "C": C}
     for name, value in given.items():
         if value is not None and name not in known:
-            raise ValueError(f"{name!r} is no setting of the method {method}: leave it out, or take another method.")
+            raise ValueError(
+                f"{name!r} is not a setting of the method {method}: leave it out, or choose another method."
+            )
     wanted = {name: _margin(value) for name, value in {**given, "n_jobs": n_jobs}.items() if value is not None}
     return selector.set_params(
         **{name: value for name, value in wanted.items() if known.get(name, DEPRECATED) != DEPRECATED}
@@ -274,9 +276,11 @@ def _refuse_unknown(selector: Any, method: str, given: Mapping[str, Any]) -> Non
     """Refuse what the user knows and the method cannot take into account."""
     for name, parameter in TAKEN_BY.items():
         if given[name] and parameter not in selector.get_params():
-            raise ValueError(f"{name!r} is for the method dso, and {method} cannot take it: leave it out, or take dso.")
+            raise ValueError(
+                f"{name!r} is for the method dso, and {method} does not accept it: leave it out, or choose dso."
+            )
     if given["weight"] is not None and not has_fit_parameter(selector, "sample_weight"):
-        raise ValueError(f"The method {method} takes no weights: leave out 'weight', or take another method.")
+        raise ValueError(f"The method {method} takes no weights: leave out 'weight', or choose another method.")
 
 
 def _margin(C: Any) -> Any:
@@ -304,7 +308,7 @@ def _with_groups(selector: Any, table: LabelledTable, method: str) -> list[Note]
     if table.feature_groups is None:
         return []
     if "feature_groups" not in selector.get_params():
-        text = f"the method {method} knows no groups: features that belong together are ranked one by one"
+        text = f"the method {method} does not handle groups: features that belong together are ranked one by one"
         return [Note("groups", f"{text}, and k counts each of them")]
     selector.set_params(feature_groups=table.feature_groups)
     return []

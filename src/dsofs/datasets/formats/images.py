@@ -46,7 +46,7 @@ def parse_pgm(content: bytes) -> np.ndarray:
         with pillow.open(BytesIO(content), formats=["PPM"]) as image:
             pixels = np.asarray(image)
     except Exception as error:  # Pillow raises a dozen kinds on damaged files
-        raise DamagedFileError(f"it holds an image that is no .pgm file, or cut short: {error}") from error
+        raise DamagedFileError(f"it holds an image that is not a .pgm file, or is cut short: {error}") from error
     if pixels.ndim != 2:
         raise DamagedFileError("it holds an image that is not grey")
     return pixels

@@ -25,7 +25,7 @@ def faces_in_cells(size: Shape) -> Parser:
     def parse(members: Members) -> ParsedTable:
         faces, names = (cell.ravel() for cell in _variables(members, "facedat", "dirnames"))
         if len(faces) != len(names) or any(np.ndim(stack) != 3 for stack in faces):
-            raise DamagedFileError("facedat is no list of image stacks with a name for each")
+            raise DamagedFileError("facedat is not a list of image stacks with a name for each")
         images = [image for stack in faces for image in np.moveaxis(stack, 2, 0)]
         people = [
             str(np.squeeze(name)) for stack, name in zip(faces, names, strict=True) for _ in range(stack.shape[2])
@@ -48,7 +48,7 @@ def _variables(members: Members, *names: str) -> list[Any]:
         try:
             found = read_variables(open_source(path))
         except DamagedFileError as error:
-            raise DamagedFileError(f"it is no MATLAB file of version 5: {error}") from error
+            raise DamagedFileError(f"it is not a MATLAB file of version 5: {error}") from error
     missing = [name for name in names if name not in found]
     if missing:
         raise DamagedFileError(f"it has no variable {' and no '.join(missing)}")

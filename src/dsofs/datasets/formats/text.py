@@ -65,11 +65,11 @@ def parse_lung(members: Members) -> ParsedTable:
 
 def _expressions(rows: list[list[Any]], n_samples: int) -> np.ndarray:
     if len(rows) == 0 or n_samples < 2 or any(len(row) != n_samples + 2 for row in rows):
-        raise DamagedFileError("it is no table of probe set, gene and a column for each sample")
+        raise DamagedFileError("it is not a table of probe set, gene and a column for each sample")
     try:
         return np.array([row[2:] for row in rows], dtype=np.float64)
     except ValueError as error:
-        raise DamagedFileError(f"it holds an expression that is no number: {error}") from error
+        raise DamagedFileError(f"it holds an expression that is not a number: {error}") from error
 
 
 def _tissue_codes(samples: list[str]) -> np.ndarray:
@@ -85,7 +85,7 @@ def _excel_rows(content: bytes) -> list[list[Any]]:
     try:
         sheet = xlrd.open_workbook(file_contents=content).sheet_by_index(0)
     except Exception as error:  # xlrd has no common class for what it raises on damaged files
-        raise DamagedFileError(f"it is no Excel file: {error}") from error
+        raise DamagedFileError(f"it is not an Excel file: {error}") from error
     return [sheet.row_values(row) for row in range(sheet.nrows)] or [[]]
 
 
@@ -99,7 +99,7 @@ def _numbers(content: bytes, delimiter: str | None = None) -> Floats:
     try:
         return np.loadtxt(BytesIO(content), delimiter=delimiter, ndmin=2)
     except ValueError as error:
-        raise DamagedFileError(f"it is no table of numbers: {error}") from error
+        raise DamagedFileError(f"it is not a table of numbers: {error}") from error
 
 
 def _stacked(parts: list[Floats]) -> Floats:

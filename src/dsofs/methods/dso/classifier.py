@@ -26,6 +26,19 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking. Two defaults
     differ, p = 1 and C = None: the paper's convex problem, because a model is best certified as the global optimum,
     while p = 0.85 and a little slack were chosen for the features that a selector ranks first.
+
+    See Also
+    --------
+    DSOSelector : Ranks and selects features by this model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dsofs import DSOClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> setosa = DSOClassifier().fit(X, y == 0)  # one class against the others, which can be separated
+    >>> setosa.status_, float(setosa.score(X, y == 0))
+    ('converged', 1.0)
     """
 
     def __init__(

@@ -131,6 +131,20 @@ class DSOSelectorCV(RankedSelector):
         p, C, objective, certificate, status and n_rows of the fits on all data.
     scores_, ranking_, coef_, intercept_, objective_, ... :
         Those of the final fit; see :class:`DSOSelector`.
+
+    See Also
+    --------
+    DSOSelector : Direct sparsity optimisation, with its default settings.
+    DSOClassifier : The linear model itself, to predict with.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from dsofs import DSOSelectorCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = DSOSelectorCV(ps=(0.85, 1.0), ks=(5, 10, 20), cv=3).fit(X[:150], y[:150])
+    >>> sorted(search.best_params_), search.transform(X).shape[1] == search.best_k_
+    (['C', 'k', 'p'], True)
     """
 
     def __init__(

@@ -365,7 +365,7 @@ def warn_without_features(estimator: BaseEstimator, problem: Problem, solution: 
     """Tell the user of a selector that what it ranks by is not the model."""
     if solution.status is Status.CONVERGED and problem.without_features(solution.W):
         warnings.warn(
-            f"{type(estimator).__name__}: no feature is worth its weight, the bias alone is the best. Features are "
+            f"{type(estimator).__name__}: no feature has a weight, the bias alone is optimal. Features are "
             "ranked by their correlation with the classes. Raise C, or use loss='squared_hinge'.",
             UserWarning,
             stacklevel=4,

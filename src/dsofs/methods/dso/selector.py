@@ -25,7 +25,7 @@ RULES = DSO_RULES | {"n_features_to_select": N_FEATURES_RULE}
 class DSOSelector(RankedSelector):
     """Feature selection by direct sparsity optimisation (DSO-FS).
 
-    Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the right side with margin 1
+    Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the correct side with margin 1
     (one-versus-rest), and ranks the features by them. By default a little slack is allowed, at a cost that needs no
     tuning; ``C=None`` is the paper's problem, in which there is no trade-off between fit and sparsity.
 
@@ -126,6 +126,12 @@ class DSOSelector(RankedSelector):
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
+
+    See Also
+    --------
+    DSOSelectorCV : p, C and the number of features chosen by cross-validation.
+    DSOClassifier : The linear model itself, to predict with.
+    RFSSelector : A row-sparse model with a loss that does not square residuals; also for regression.
 
     Examples
     --------

@@ -148,6 +148,11 @@ class LassoSelector(RankedSelector):
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
 
+    See Also
+    --------
+    DSOSelector : Direct sparsity optimisation, with its default settings.
+    RFSSelector : A row-sparse model with a loss that does not square residuals; also for regression.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

@@ -68,6 +68,11 @@ class MRMRSelector(RankedSelector):
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
 
+    See Also
+    --------
+    DSOSelector : Direct sparsity optimisation, with its default settings.
+    ReliefFSelector : Differences between near samples; finds interactions.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

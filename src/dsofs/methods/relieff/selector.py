@@ -89,6 +89,11 @@ class ReliefFSelector(RankedSelector):
     NaN in X is a missing value. With numba installed (the extra ``fast``), large problems run compiled loops, with the
     same result. Memory beyond X is a few blocks of 32 MiB and the neighbours found.
 
+    See Also
+    --------
+    DSOSelector : Direct sparsity optimisation, with its default settings.
+    MRMRSelector : Relevant features that are not redundant.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

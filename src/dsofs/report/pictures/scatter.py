@@ -23,7 +23,7 @@ def scatter_picture(view: View, names: list[str], in_legend: bool) -> Markup:
              "" if view.held_out[i] else "faint")
         for i in order
     ]  # fmt: skip
-    description = f"{len(view.x)} samples of {len(names)} classes on two axes made of the chosen features."
+    description = f"{len(view.x)} samples of {len(names)} classes on two axes computed from the chosen features."
     titles = (view.axes[0], view.axes[1])
     labels = [] if in_legend or len(names) > NAMED else _class_names(view, names, x, y)
     return picture(WIDTH, HEIGHT, description, axes(x, y, titles), marks, labels)

@@ -121,4 +121,4 @@ def format_of(source: InputFile) -> Format:
     for format in FORMATS:
         if format.matches(source):
             return format
-    raise DamagedFileError("it is a binary file of no known format: save the data as CSV (UTF-8), NPZ or Parquet")
+    raise DamagedFileError("it is a binary file of unknown format: save the data as CSV (UTF-8), NPZ or Parquet")

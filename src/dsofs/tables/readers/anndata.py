@@ -44,7 +44,7 @@ def _matrix(X: Any, content: Content) -> AnyArray:
         return matrix.astype(_float(data))
     array = content(X)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise DamagedFileError("its X is no matrix of numbers")
+        raise DamagedFileError("its X is not a matrix of numbers")
     return array.astype(_float(array), copy=False)
 
 

@@ -37,7 +37,7 @@ def refuse_bomb(packed: int, unpacked: int, cure: str) -> None:
 
 
 def refuse_too_big(needed: int) -> None:
-    """Refuse what is declared larger than the memory that can be had."""
+    """Refuse what is declared larger than the free memory."""
     available = available_bytes()
     if available is not None and needed > available:
         raise DamagedFileError(

@@ -78,7 +78,7 @@ def check_nameless(frame: Frame, header: tuple[str, ...]) -> None:
     if not fits:
         raise DamagedFileError(
             f"its header has {len(header)} names, and the lines below it {frame.n_columns} cells, of which the first "
-            "is no row name: add the name that is missing to the header"
+            "is not a row name: add the name that is missing to the header"
         )
 
 
@@ -89,7 +89,7 @@ def _count_samples(values: Floats) -> bool:
 
 def notes(names: tuple[str, ...] | None) -> tuple[Note, ...]:
     if names is None:
-        return (Note("no header", "the first line is no header: columns are named by their position"),)
+        return (Note("no header", "the first line is not a header: columns are named by their position"),)
     numbers = [name for name in names if (value := number(name.encode())) is not None and np.isfinite(value)]
     if not numbers:
         return ()

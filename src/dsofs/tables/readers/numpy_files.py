@@ -61,7 +61,7 @@ def _members(path: Path) -> dict[str, AnyArray]:
 
 def _array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     """An array whose header keeps what it promises: no objects, and no more bytes than there are."""
-    with as_damage("save it again", f"{name} is no array of NumPy"):
+    with as_damage("save it again", f"{name} is not an array of NumPy"):
         version = npy.read_magic(stream)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, dtype = read_header(stream)
@@ -88,7 +88,7 @@ def checked_sparse(form: str, data: AnyArray, indices: AnyArray, indptr: AnyArra
     """A CSR matrix, if its parts fit together."""
     refuse_too_wide(max(shape), data.size)
     if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
-        raise DamagedFileError("the indices of its sparse matrix are no whole numbers: save it again")
+        raise DamagedFileError("the indices of its sparse matrix are not whole numbers: save it again")
     make = sparse.csr_matrix if form == "csr" else sparse.csc_matrix
     with as_damage("save it again", "its sparse matrix is damaged"):
         matrix = make((data, indices, indptr), shape=shape)

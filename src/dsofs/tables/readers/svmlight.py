@@ -33,7 +33,7 @@ def read(source: InputFile) -> Frame:
         try:
             X, y = load_svmlight_file(stream, zero_based=True)
         except (ValueError, OverflowError) as error:
-            raise DamagedFileError(f"it is no svmlight file, though it begins like one: {error}") from error
+            raise DamagedFileError(f"it is not an svmlight file, though it begins like one: {error}") from error
     refuse_too_wide(X.shape[1], X.nnz)
     start = 0 if (X.indices == 0).any() else 1  # most files count from 1
     X = X[:, start:].tocsr()

@@ -25,7 +25,7 @@ CODECS = {
 
 def read(path: Path) -> Frame:
     if not any((path / mark).is_file() for mark in MARKS):
-        raise DamagedFileError("it is a folder, and no Zarr store: give a file")
+        raise DamagedFileError("it is a folder, but not a Zarr store: give a file")
     zarr = require("zarr", "readers")
     check_codecs(path)
     with as_damage("copy or write it again"):
