@@ -208,7 +208,7 @@ def test_lung_that_is_damaged():
         (b"", "not a table of probe set"),
         (b"<html>not here</html>", "not a table of probe set"),
         (text[:-6].encode(), "not a table of probe set"),
-        (text.replace("11.0", "?").encode(), "no number"),
+        (text.replace("11.0", "?").encode(), "not a number"),
         (text.replace("COID", "LIVER").encode(), "LIVER"),
         (excel(rows)[:600], "no Excel file"),
     ):

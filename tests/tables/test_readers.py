@@ -273,7 +273,7 @@ def test_what_is_no_table(tmp_path):
     assert "damaged zip" in broken(tmp_path, "a", b"PK\x03\x04 and then nothing")
     assert "not an svmlight file" in broken(tmp_path, "a", "1 1:2 2:3\nx y\n")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(DamagedFileError, match="no Zarr store"):
+    with pytest.raises(DamagedFileError, match="not a Zarr store"):
         read_frame(tmp_path / "folder")
 
 
