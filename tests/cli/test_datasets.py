@@ -56,6 +56,6 @@ def test_bad_values(folder, monkeypatch):
     result = run("datasets", "ar", "--data-dir", str(folder))
     assert result.exit_code == 2
     assert "Error:" in result.output
-    assert "no npz file" in result.output
+    assert "not an npz file" in result.output
     monkeypatch.setenv("DSOFS_DATA", str(folder / "none"))
     assert "DSOFS_DATA must name a folder" in run("datasets").output

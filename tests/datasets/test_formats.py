@@ -210,7 +210,7 @@ def test_lung_that_is_damaged():
         (text[:-6].encode(), "not a table of probe set"),
         (text.replace("11.0", "?").encode(), "not a number"),
         (text.replace("COID", "LIVER").encode(), "LIVER"),
-        (excel(rows)[:600], "no Excel file"),
+        (excel(rows)[:600], "not an Excel file"),
     ):
         with pytest.raises(DamagedFileError, match=message):
             parse_lung({"raw.xls": content})
