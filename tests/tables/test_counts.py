@@ -103,7 +103,7 @@ def test_what_is_refused(table, tmp_path):
     good = json.loads(select_table(table, "label", k=2, transform="tf-idf", report=False).selection.to_json())
     for wrong in ({"name": "sqrt"}, {"factors": [1.0]}, {"features": [], "factors": [2.0]}):
         (tmp_path / "s.json").write_text(json.dumps(good | {"transform": good["transform"] | wrong}), encoding="utf-8")
-        with pytest.raises(ValueError, match="is no selection of dsofs: transform"):
+        with pytest.raises(ValueError, match="is not a selection of dsofs: transform"):
             Selection.load(tmp_path / "s.json")
     del good["transform"]
     (tmp_path / "s.json").write_text(json.dumps(good), encoding="utf-8")
