@@ -23,8 +23,9 @@ from dsofs.solvers.loop.point import Point, Step
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
 # rows, where Newton's cost little more, fewer plain ones choose as well.
 FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
-# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest.
-KEPT = 0.8
+# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. Up
+# to so many samples that saves no time, as Newton's steps become more.
+KEPT, FEW_SAMPLES = 0.8, 256
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -62,7 +63,8 @@ class Proposals:
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
         plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
         self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
-        self.may_thin = not (warm or problem.convex) and problem.terms is None
+        many = problem.X.sample_size > FEW_SAMPLES
+        self.may_thin = many and not (warm or problem.convex) and problem.terms is None
         self.newton, self.bounded = Newton(), BoundedNewton()
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
         self.rows_may_leave = True
