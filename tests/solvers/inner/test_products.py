@@ -26,7 +26,7 @@ def inner_solver(seed, m=80, n=6, c=150):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_inner_step_finds_the_minimum(seed):
     solver, rows, X, d = inner_solver(seed)
-    for _ in range(3):  # each reduces the gradient by a factor
+    for _ in range(8):  # each reduces the gradient by a factor
         inner = solver.solve(rows, X, d, None)
     for j in range(0, 150, 30):
         y, C = solver.Y[:, j], solver.C[:, j]

@@ -26,9 +26,9 @@ from dsofs.solvers.loop.point import Inner
 
 AT_A_TIME = 128  # classes: enough for fast products, few enough for little memory
 MAX_NEWTON, MAX_CG = 30, 50
-# The gradient is reduced to this part of what it was for the new weights, a solution being as exact as the step it
-# belongs to, or to this part of that at W = 0, by which time it is rounding.
-REDUCED, EXACT = 1e-3, 1e-12
+# The gradient is reduced to this part of what it was for the new weights, or to this part of that at W = 0, which is
+# rounding. More would be wasted: any descent from the W of before lowers the objective of the loop.
+REDUCED, EXACT = 0.03, 1e-12
 CG_TOL = 0.1  # of the gradient, by the conjugate gradients of one Newton step
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
 ROUNDING = 1e-13  # relative rise that rounding can cause
