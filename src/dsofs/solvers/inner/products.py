@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dsofs.design.budget import cuts
+from dsofs.design.budget import cuts, in_parallel
 from dsofs.design.interface import Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, principal
 from dsofs.design.types import Floats, Ints
@@ -49,19 +49,24 @@ class ManyClasses:
         H = self.X.normal_matrix(self.inside)
         factor = factorise(root[:, None] * principal(H, rows) * root, 1.0)
         V, A, G = self.W[rows] / root[:, None], np.empty_like(self.Y), np.empty((len(rows), self.Y.shape[1]))
-        cost, inside = 0.0, np.zeros(X.n_samples)
-        for part in cuts(self.Y.shape[1], AT_A_TIME):
+        parts = list(cuts(self.Y.shape[1], AT_A_TIME))
+        costs, inside = np.empty(len(parts)), np.empty((X.n_samples, len(parts)))
+
+        def solve_part(k: int) -> None:
+            part = parts[k]
             classes = _Classes(X, root, factor, self.Y[:, part], self.C[:, part])
             V[:, part] = classes.minimise(V[:, part])
             A[:, part], G[:, part] = classes.A, classes.gradient_of_loss() / root[:, None]
-            cost += classes.cost()
-            inside += classes.u().sum(axis=1)
+            costs[k], inside[:, k] = classes.cost(), classes.u().sum(axis=1)
+
+        in_parallel(solve_part, range(len(parts)))  # threads of BLAS would wait for each other more than they work
+        cost = float(costs.sum())
         if not np.isfinite(cost):
             return None
         self.W[:] = 0.0
         self.W[rows] = W = root[:, None] * V
         curvature = MeanCurvature(H, factor, rows, root)
-        self.inside = inside / self.Y.shape[1]
+        self.inside = inside.sum(axis=1) / self.Y.shape[1]
         return Inner(W, self.Y * A, G, cost, np.empty((0, self.Y.shape[1])), curvature)
 
 
