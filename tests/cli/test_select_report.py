@@ -75,7 +75,7 @@ def test_numbers_that_the_time_allows_give_the_same_again(table, monkeypatch):
     chosen = run(*words, "--time", "0.001")
     assert chosen.exit_code == 0, chosen.output
     assert "Examining: 5 resamples and no shuffled labellings" in chosen.stderr
-    again = chosen.stderr.rpartition("The same again: ")[2].split()
+    again = chosen.stderr.rpartition("To repeat exactly this: ")[2].split()
     assert again == ["--resamples", "5", "--permutations", "0"]
     given = run(*words, *again)
     first, second = (json.loads(result.stdout) for result in (chosen, given))

@@ -123,8 +123,8 @@ table = together(
 )  # fmt: skip
 
 transform = click.option("--transform", type=click.Choice([NONE, *TRANSFORMS]), default=NONE, show_default=True,
-                         help="What is made of counts, of words say, before features are selected: log(1 + x), whether "
-                         "x > 0, or tf-idf.")  # fmt: skip
+                         help="Transform counts (of words, of reads) before selecting: log(1 + x), binary (whether "
+                         "x > 0) or tf-idf.")  # fmt: skip
 
 known = together(
     columns("--covariates", "Columns to adjust for, such as age and batch, which are never selected (dso)"),
@@ -153,7 +153,7 @@ report = together(
     click.option("--permutations", "n_permutations", type=click.IntRange(0),
                  help="Number of shuffled labellings to compare with; by default 99, 49, 19 or 0, as --time allows."),
     click.option("--time", "time_limit", metavar="SECONDS", default=TIME_LIMIT, show_default=True,
-                 type=click.FloatRange(0, **OPEN), help="About how long everything may take, if it can be that quick."),
+                 type=click.FloatRange(0, **OPEN), help="Time limit: resamples and permutations are as many as fit."),
     click.option("--image-shape", metavar="ROWSxCOLUMNS", callback=image_shape,
                  help="Samples are images of this shape: draw the selected pixels."),
     click.option("--image-order", default="C", show_default=True, type=click.Choice(["C", "F"]),

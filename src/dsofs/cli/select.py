@@ -97,7 +97,7 @@ def plan_words(plan: Plan) -> str:
     if plan.time_limit is None:
         return f"{words}."
     again = f"--resamples {plan.n_resamples} --permutations {plan.n_permutations}"
-    return f"{words}, of {plan.time_limit:.0f} s left of --time. The same again: {again}"
+    return f"{words}; --time leaves {plan.time_limit:.0f} s. To repeat exactly this: {again}"
 
 
 def summary(found: TableSelection) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dsofs.solvers.loop.point import Point, Step
 FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 # The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. Up
 # to so many samples that saves no time, as Newton's steps become more.
-KEPT, FEW_SAMPLES = 0.8, 256
+KEPT, KEPT_ALL = 0.8, 256
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -63,7 +63,7 @@ class Proposals:
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
         plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
         self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
-        many = problem.X.sample_size > FEW_SAMPLES
+        many = problem.X.sample_size > KEPT_ALL
         self.may_thin = many and not (warm or problem.convex) and problem.terms is None
         self.newton, self.bounded = Newton(), BoundedNewton()
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)

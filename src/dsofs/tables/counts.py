@@ -16,6 +16,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
 
 from dsofs.design.types import AnyArray, Floats
 from dsofs.tables.features import TableFeature
@@ -47,20 +49,11 @@ class Binary(CountTransform):
 class TfIdf(CountTransform):
     def fit(self, X: AnyArray, y: object = None) -> Self:
         super().fit(X)
-        present = np.ravel(np.asarray((X > 0).sum(axis=0)))
-        self.factors_ = 1 + np.log((1 + X.shape[0]) / (1 + present))
+        self.factors_ = TfidfTransformer().fit(X).idf_
         return self
 
     def transform(self, X: AnyArray) -> AnyArray:
-        weighted = X.multiply(self.factors_[None, :]).tocsr() if sparse.issparse(X) else X * self.factors_
-        squares = weighted.multiply(weighted) if sparse.issparse(X) else weighted**2
-        share = 1 / lengths(np.ravel(np.asarray(squares.sum(axis=1))))[:, None]
-        return weighted.multiply(share).tocsr() if sparse.issparse(X) else weighted * share
-
-
-def lengths(squares: Floats) -> Floats:
-    """Of samples, from their sums of squares; 1 for those without any count."""
-    return np.sqrt(np.where(squares > 0, squares, 1.0))
+        return normalize(X.multiply(self.factors_[None, :]).tocsr() if sparse.issparse(X) else X * self.factors_)
 
 
 NONE = "none"

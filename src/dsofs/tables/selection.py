@@ -16,7 +16,7 @@ from dsofs.environment import environment
 from dsofs.files import write_whole
 from dsofs.records import read_record
 from dsofs.tables.columns import listed, unique_names, values_of
-from dsofs.tables.counts import TRANSFORMS, TransformRecord, lengths
+from dsofs.tables.counts import TRANSFORMS, TransformRecord
 from dsofs.tables.features import TableFeature
 from dsofs.tables.labelled import LabelledTable
 from dsofs.tables.readers import Frame, read_frame
@@ -148,7 +148,8 @@ class Selection:
             return np.asarray(TRANSFORMS[transform.name]().fit_transform(X))
         columns = self._columns(frame, transform.features, "columns that the length of a sample is taken over")
         squares = sum((factor * values) ** 2 for factor, values in zip(transform.factors, columns, strict=True))
-        return X * np.array(transform.factors)[self.indices] / lengths(np.asarray(squares))[:, None]
+        length = np.sqrt(np.where(squares > 0, squares, 1.0))  # a sample without any count stays as it is
+        return X * np.array(transform.factors)[self.indices] / length[:, None]
 
     def _columns(self, frame: Frame, features: Sequence[AnyFeature], what: str) -> Iterator[Floats]:
         """The values of these features in the file; a column that is not there may be one of zeros."""

@@ -136,8 +136,9 @@ def select_table(
     target_file, drop, keep, feature_groups, impute
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
     transform : {"none", "log", "binary", "tf-idf"}, default="none"
-        What is made of counts before features are selected and judged, in every resample of its own training part:
-        log(1 + x); whether x > 0; or tf-idf, in which every sample has length 1 (see :mod:`dsofs.tables.counts`).
+        How counts are transformed before features are selected and judged, learned on the training part of every
+        resample: log(1 + x); whether x > 0; or tf-idf, in which every sample has length 1 (see
+        :mod:`dsofs.tables.counts`).
     covariates : sequence of str or int, default=()
         Columns to adjust for (age, sex, batch), in every resample too: they are in the model without penalty and are
         never selected. Text is encoded as categories. For dso, as are the next three.

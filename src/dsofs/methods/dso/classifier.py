@@ -106,16 +106,14 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         check_same_library(self, X, self.coef_, "decision_function")
         X = reachable(self, X)
-        chunked = isinstance(X, ChunkedArray)
-        checked = validate_data(self, X.stand_in() if chunked else X, accept_sparse=("csr", "csc"), reset=False)
-        X = X if chunked else checked
-        if chunked:
-            scores = X.dot(on_host(self.coef_).T) + on_host(self.intercept_)
-        elif is_dispatched(X):
-            scores = array_namespace(X).astype(X, self.coef_.dtype) @ self.coef_.T + self.intercept_
+        in_pieces = isinstance(X, ChunkedArray)
+        checked = validate_data(self, X.stand_in() if in_pieces else X, accept_sparse=("csr", "csc"), reset=False)
+        if is_dispatched(checked):
+            scores = array_namespace(checked).astype(checked, self.coef_.dtype) @ self.coef_.T + self.intercept_
         else:
-            coef, intercept = on_host(self.coef_), on_host(self.intercept_)
-            scores = np.asarray(safe_sparse_dot(X, coef.T, dense_output=True)) + intercept
+            coef = on_host(self.coef_).T
+            products = X.dot(coef) if in_pieces else np.asarray(safe_sparse_dot(checked, coef, dense_output=True))
+            scores = products + on_host(self.intercept_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: AnyArray) -> np.ndarray:

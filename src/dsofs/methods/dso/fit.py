@@ -228,12 +228,12 @@ def training_data(
     refuse_if_too_big(needed, estimator.memory_limit, type(estimator).__name__)
     known = _known(estimator, n)
     penalised = None if known.plain else np.isfinite(known.factor) & (known.factor > 0)
-    labels = None
-    if isinstance(X, ChunkedArray):
+    targets = None
+    if isinstance(X, ChunkedArray):  # the first pass takes its products with the labels along
         Y = one_versus_rest(codes, len(classes))
-        labels = Y if sample_weight is None else sample_weight[:, None] * Y
+        targets = Y if sample_weight is None else sample_weight[:, None] * Y
     whole, design, copies = distinct_design(
-        estimator, X, _largest_p(estimator), estimator._groups, penalised, sample_weight, labels
+        estimator, X, _largest_p(estimator), estimator._groups, penalised, sample_weight, targets
     )
     free_bias = estimator.fit_intercept and estimator.intercept_penalty == 0
     free = FreeColumns.of(whole, known, free_bias)
