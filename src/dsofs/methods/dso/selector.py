@@ -71,7 +71,7 @@ class DSOSelector(RankedSelector):
         by name or position. A larger factor is a cost. 0 is a covariate: it is always in the model, without penalty,
         and never selected. Infinity keeps a feature out.
     intercept_penalty : float, default=1.0
-        The same for the bias: 1 is the paper's, 0 leaves it free as SVMs do.
+        The same for the bias: 1 is the paper's, 0 leaves it free as SVMs do, which predicts no better on 34 data sets.
     include : array-like of names, positions or a mask, or None, default=None
         Features that are always selected, first and in this order, and counted in ``n_features_to_select``. They are
         in the model without penalty, so the ranking says what else is worth having beside them.
