@@ -305,6 +305,8 @@ def _numeric(
     except (ValueError, TypeError) as error:
         _explain_text(estimator, given, error)
         raise
+    if isinstance(X, ChunkedArray):
+        validate_data(estimator, X.header(), skip_check_array=True)  # which names its features, if anything does
     if allow_nan:
         explain_not_finite(estimator, checked, allow_nan=True)
     return X if isinstance(X, ChunkedArray) else checked, y

@@ -15,6 +15,9 @@ from dsofs import DSOClassifier, DSOSelector, DSOSelectorCV
 from dsofs.design.backends import on_disk
 from tests.problems import random_data
 
+# Arrow's columns have names, and those of NumPy have none.
+pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
+
 SHAPES = {"wide": (40, 120), "tall": (260, 20)}
 SELECTORS = {
     "defaults": DSOSelector(5),
@@ -58,6 +61,17 @@ def anndata_backed(X, folder, monkeypatch):
     return anndata.read_h5ad(folder / "X.h5ad", backed="r").X
 
 
+def arrow_files(X, folder, monkeypatch, format="parquet"):
+    """Three files, of Parquet in several row groups each; columns are called 0, 1, ..."""
+    dataset, pyarrow = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow")
+    for place, part in enumerate(np.array_split(X, 3)):
+        table = pyarrow.table([*part.T], names=[str(column) for column in range(X.shape[1])])
+        options = {"max_rows_per_file": 0, "max_rows_per_group": 7, "basename_template": f"{place}-{{i}}.{format}"}
+        dataset.write_dataset(table, folder / format, format=format, existing_data_behavior="overwrite_or_ignore",
+                              min_rows_per_group=1, **options)  # fmt: skip
+    return dataset.dataset(folder / format, format=format)
+
+
 def dask_threads(X, folder, monkeypatch, chunks=(-1, 7)):
     return never_whole(pytest.importorskip("dask.array").from_array(X, chunks=chunks), monkeypatch)
 
@@ -77,6 +91,8 @@ KINDS = {
     "zarr": zarr_array,
     "hdf5": hdf5,
     "backed AnnData": anndata_backed,
+    "parquet": arrow_files,
+    "arrow": lambda *given: arrow_files(*given, format="arrow"),
     "dask": dask_threads,
     "dask by rows": lambda *given: dask_threads(*given, chunks=(17, -1)),
     "dask, sparse": dask_sparse,
@@ -133,7 +149,7 @@ def test_values_that_are_not_finite_are_named(data, stored):
     X, y = data
     X = X.copy()
     X[30, 17] = X[35, 4] = np.nan
-    with pytest.raises(ValueError, match=r"contains NaN: column 17, row 30 .* 2 value\(s\) in 2 column\(s\)"):
+    with pytest.raises(ValueError, match=r"contains NaN: column '?17'?, row 30 .* 2 value\(s\) in 2 column\(s\)"):
         DSOSelector(5).fit(stored(X), y)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from scipy.sparse import csc_array, issparse
 
+from dsofs.design.backends.arrow_files import ArrowFiles, is_dataset
 from dsofs.design.backends.chunked import ChunkedArray, ChunkedDesign
 from dsofs.design.backends.dask_blocks import DaskArray, is_in_blocks
 from dsofs.design.backends.dense import ArrayDesign, DenseDesign
@@ -38,6 +39,8 @@ def in_chunks(X: AnyArray) -> ChunkedArray | None:
         return None
     if is_in_blocks(X):
         return DaskArray(X)
+    if is_dataset(X):
+        return ArrowFiles(X)
     return StoredArray(X) if is_on_disk(X) else None
 
 

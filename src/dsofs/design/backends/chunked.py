@@ -73,6 +73,10 @@ class ChunkedArray(ABC):
         """An array of the same shape that takes no memory, for checks of the shape alone."""
         return np.broadcast_to(np.float64(0.0), self.shape)
 
+    def header(self) -> AnyArray:
+        """What scikit-learn reads the number of features from, and their names if they have any."""
+        return self.stand_in()
+
     def dot(self, W: Floats) -> Floats:
         """X W."""
         return np.concatenate(self._in_bands(product, W))

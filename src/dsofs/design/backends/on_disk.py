@@ -6,6 +6,7 @@ Only what a piece needs is read, in runs of neighbouring rows and columns, and n
 from __future__ import annotations
 
 import mmap
+from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -31,7 +32,28 @@ def is_on_disk(X: AnyArray) -> bool:
     return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtype") and X.dtype.kind in "biuf"
 
 
-class StoredArray(ChunkedArray):
+class FileArray(ChunkedArray):
+    """Files whose pieces are read and worked on one after the other."""
+
+    bytes_read: int
+
+    @abstractmethod
+    def read(self, rows: Ints, columns: Ints) -> AnyArray:
+        """A piece as a NumPy or a SciPy sparse array."""
+
+    def run(self, work: Work, pieces: Sequence[Piece]) -> tuple[list[Any], Any]:
+        results, total = [], None
+        for piece in pieces:
+            own, shared = work(self.read(piece.rows, piece.columns), *piece.arguments)
+            results.append(own)
+            total = added(total, shared)
+        return results, total
+
+    def columns_of(self, index: Ints) -> AnyArray:
+        return self.read(np.arange(self.shape[0]), index)
+
+
+class StoredArray(FileArray):
     """A matrix in a file."""
 
     def __init__(self, X: AnyArray, rows: Ints | None = None) -> None:
@@ -49,22 +71,10 @@ class StoredArray(ChunkedArray):
         skipped = SEEK // X.dtype.itemsize
         self.steps = chunks if chunks != X.shape else (1 + skipped // n, 1 + skipped)
 
-    def run(self, work: Work, pieces: Sequence[Piece]) -> tuple[list[Any], Any]:
-        results, total = [], None
-        for piece in pieces:
-            own, shared = work(self.read(piece.rows, piece.columns), *piece.arguments)
-            results.append(own)
-            total = added(total, shared)
-        return results, total
-
     def rows_of(self, index: Ints) -> StoredArray:
         return StoredArray(self.stored, index if self.rows is None else self.rows[index])
 
-    def columns_of(self, index: Ints) -> AnyArray:
-        return self.read(np.arange(self.shape[0]), index)
-
     def read(self, rows: Ints, columns: Ints) -> AnyArray:
-        """A piece as a NumPy or a SciPy sparse array."""
         rows = rows if self.rows is None else self.rows[rows]
         parts = [[self._range(r, c) for c in runs(columns, self.steps[1])] for r in runs(rows, self.steps[0])]
         if len(parts) == len(parts[0]) == 1:

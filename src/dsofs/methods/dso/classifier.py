@@ -107,7 +107,10 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_same_library(self, X, self.coef_, "decision_function")
         X = reachable(self, X)
         in_pieces = isinstance(X, ChunkedArray)
-        checked = validate_data(self, X.stand_in() if in_pieces else X, accept_sparse=("csr", "csc"), reset=False)
+        given, checks = (
+            (X.header(), {"skip_check_array": True}) if in_pieces else (X, {"accept_sparse": ("csr", "csc")})
+        )
+        checked = validate_data(self, given, reset=False, **checks)
         if is_dispatched(checked):
             scores = array_namespace(checked).astype(checked, self.coef_.dtype) @ self.coef_.T + self.intercept_
         else:

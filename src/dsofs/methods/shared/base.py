@@ -115,7 +115,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_same_library(self, X, self.ranking_, "transform")
         if not isinstance(X, ChunkedArray):
             return super().transform(X)
-        validate_data(self, X.stand_in(), reset=False)
+        validate_data(self, X.header(), reset=False, skip_check_array=True)
         return X.columns_of(self.get_support(indices=True))
 
     def inverse_transform(self, X: AnyArray) -> AnyArray:
