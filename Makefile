@@ -63,4 +63,4 @@ bench-full: $(DEV)
 	$(BIN)/python -m benchmarks.run --limit 600 --go-on
 
 clean:
-	rm -rf $(VENV) $(WHEEL) docs/_build docs/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(WHEEL) docs/_build docs/generated docs/gallery dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -10,7 +10,13 @@ author = "The dsofs developers"
 copyright = "2026, The dsofs developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
@@ -19,8 +25,23 @@ napoleon_numpy_docstring = True
 napoleon_use_rtype = False
 exclude_patterns = ["_build", "_templates"]
 
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "backreferences_dir": "gallery/backreferences",  # the examples on the page of each class and function
+    "doc_module": ("dsofs",),
+    "reference_url": {"dsofs": None},  # names in the code link to their pages
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 60,
+}
+
 html_theme = "furo"
 html_title = "dsofs"
+html_static_path = ["_static"]
+html_css_files = ["gallery.css"]
 html_math_renderer = "mathml"
 
 
