@@ -41,6 +41,7 @@ ACROSS_MODULES = {
     "contract": "what all methods promise",
     "damaged": "damaged files of all formats",
     "documentation": "the code blocks of README and docs",
+    "examples": "the scripts of the gallery",
     "grids": "what is tuned of all methods",
     "hostile": "hostile files of all formats",
     "invariance": "what no selector's result depends on",
