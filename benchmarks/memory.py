@@ -17,7 +17,7 @@ STUDY = "memory"
 MIB = 2**20
 SHAPES = [(200, 5000, 5, "float64"), (300, 20000, 3, "float64"), (1000, 20000, 10, "float64"),
           (200, 100_000, 10, "float64"), (400, 312500, 3, "float64"), (400, 625000, 3, "float32"),
-          (100, 1_000_000, 40, "float32")]  # fmt: skip
+          (100, 1_000_000, 40, "float32"), (2000, 50_000, 10, "float64")]  # fmt: skip
 SETTINGS: dict[str, dict[str, Any]] = {
     "p = 1, hard margins": {"p": 1.0, "C": None},
     "defaults": {"p": 0.85, "C": "auto"},

@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg  # noqa: F401  (loads the second BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsofs.design.budget import all_threads, single_threaded
+from dsofs.design.budget import MEBIBYTE, Budget, all_threads, single_threaded
 
 
 def blas_threads():
@@ -44,7 +44,7 @@ def test_fits_that_overlap_leave_the_threads_as_they_were():
     script = """
 import threading, numpy as np, scipy.linalg
 from threadpoolctl import threadpool_info
-from dsofs.design.budget import all_threads, single_threaded
+from dsofs.design.budget import MEBIBYTE, Budget, all_threads, single_threaded
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -89,3 +89,16 @@ def test_limits_are_restored_after_fits_in_several_threads():
     for worker in workers:
         worker.join(timeout=10)
     assert blas_threads() == before
+
+
+def test_a_block_holds_three_columns_per_sample_up_to_an_upper_bound():
+    budget = Budget()
+    assert budget.holds(2000, 3 * 2000)
+    assert not budget.holds(2000, 3 * 2000 + 1)
+    assert budget.holds(100, 32 * MEBIBYTE // 800)
+    assert budget.largest_block(10_000, 20_000) == budget.tall_block
+
+
+def test_a_memory_limit_bounds_the_blocks_of_many_samples():
+    limit = 400 * MEBIBYTE
+    assert Budget.within(limit).largest_block(5000, 20_000) <= limit // 8

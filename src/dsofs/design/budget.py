@@ -25,6 +25,7 @@ from dsofs.design.types import Floats
 DOUBLE = 8
 MEBIBYTE = 2**20
 LIMIT_SHARE = 8  # a block takes at most this part of a memory limit
+IN_USE = 3  # columns per sample that the loop works on at p = 1
 Part = TypeVar("Part")
 # Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
 THREADED = 3e7
@@ -60,7 +61,10 @@ class Budget:
         return DOUBLE * n_samples * n_columns <= self.largest_block(n_samples, n_columns)
 
     def largest_block(self, n_samples: int, n_columns: int) -> int:
-        return self.block if n_samples <= n_columns else self.tall_block
+        """Of many samples, as many columns as are in use at p = 1: taking them from X for each product takes longer."""
+        if n_samples > n_columns:
+            return self.tall_block
+        return min(max(self.block, DOUBLE * n_samples * IN_USE * n_samples), self.tall_block)
 
     def columns(self, n_samples: int) -> int:
         """Columns per piece: cache-sized, but enough of them to outweigh adding up an m x m matrix."""
