@@ -113,7 +113,7 @@ class Factor:
         return self.index[: len(self.index) - self.n_border]
 
     def solve(self, rhs: Floats) -> Floats:
-        """b of  M b = rhs,  or of  M b + F mu = rhs, F'b = 0:  followed by mu where zeros follow rhs, for the border."""
+        """b of  M b = rhs,  or of  M b + F mu = rhs, F'b = 0.  If zeros for the border follow rhs, mu follows b."""
         if not self.n_border:
             return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
         x = self._forward(rhs)
