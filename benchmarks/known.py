@@ -76,8 +76,8 @@ def draw() -> None:
         ]
         lines.append([data, what, *cells])
     notes = (
-        f"Processor time over that of a plain fit, one thread, the best of {ROUNDS}; in brackets the outer steps and the "
-        "factorisations of their QPs."
+        f"Processor time over that of a plain fit, one thread, the best of {ROUNDS}; "
+        "in brackets the outer steps and the factorisations of their QPs."
     )
     write_table(STUDY, "What covariates and factors cost", ["data", "known", *SETTINGS], lines, notes)
 
