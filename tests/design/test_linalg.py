@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from dsofs import lrp_norm
 from dsofs.design import group_norms, row_norms
+from dsofs.design.linalg import factorise, with_border
 
 matrices = arrays(np.float64, (4, 3), elements=st.integers(-1000, 1000).map(lambda i: i / 10))
 
@@ -45,3 +46,26 @@ def test_group_norms_add_up_the_rows_of_a_group():
     expected = [np.linalg.norm(W[groups == g]) for g in range(3)]
     np.testing.assert_allclose(group_norms(W, groups, 3), expected)
     np.testing.assert_allclose(group_norms(W, None, 4), row_norms(W))
+
+
+@pytest.mark.parametrize("n_part", [12, 7, 3, 1])
+@pytest.mark.parametrize("q", [1, 2, 3])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_factor_of_a_matrix_with_a_border(n_part, q, dependent):
+    rng = np.random.default_rng(n_part)
+    X, F, rhs = rng.normal(size=(12, 5)), rng.normal(size=(12, q)), rng.normal(size=(n_part, 4))
+    if dependent:
+        F[:n_part, -1] = F[:n_part, 0] if q > 1 else 0.0  # but not on the other samples
+    K, part = X @ X.T, np.arange(12 + q) < n_part
+    part[12:] = True
+    factor = factorise(with_border(K, F), 0.5, part, n_border=q)
+    np.testing.assert_array_equal(factor.inner, np.arange(n_part))
+    M, F = K[:n_part, :n_part] + 0.5 * np.eye(n_part), F[:n_part]
+    system = np.block([[M, F], [F.T, np.zeros((q, q))]])
+    inverse = np.linalg.pinv(system, rcond=1e-10)[:n_part, :n_part]
+    np.testing.assert_allclose(factor.solve(rhs), inverse @ rhs, atol=1e-9)
+    half = factor.half_solve(rhs)
+    np.testing.assert_allclose(half.T @ half, rhs.T @ inverse @ rhs, atol=1e-9)
+    both = factor.solve(np.vstack([rhs, np.zeros((q, 4))]))
+    np.testing.assert_allclose(M @ both[:n_part] + F @ both[n_part:], rhs, atol=1e-9)
+    np.testing.assert_allclose(F.T @ both[:n_part], 0, atol=1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from dsofs.design.types import AnyArray, Bools, Floats, Ints
 if TYPE_CHECKING:
     from dsofs.design.interface import Design
 
-DEPENDENT = 1e-12  # eigenvalues of S below this part of the largest are zero: columns of a border depend on others
+DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
+TINY = np.finfo(np.float64).tiny  # added too, as they may be zero
 MIRRORED = 256  # rows that are copied at a time: a few megabytes
 
 
@@ -90,70 +91,51 @@ def _starts(labels: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower Cholesky factor of the rows and columns ``index`` of a matrix M, which may have a border F:
+    """Lower Cholesky factor L of the rows and columns ``index`` of a matrix M, which may have a border F at its end.
 
-    [M  F] [b ]   [rhs]          with  V = M^{-1} F  and  S = F'V:     mu = S^{-1} V' rhs,
-    [F' 0] [mu] = [ 0 ]                                                b = M^{-1} rhs - V mu.
+    With one it is a factor but for a sign, which changes between its two triangular systems:
+
+        [M  F]   [L_M    ] [1   ] [L_M' H   ]
+        [F' 0] = [H'  L_S] [  -1] [     L_S'],        H = L_M^{-1} F,     L_S L_S' = H'H.
     """
 
     index: Ints
     L: Floats
-    F: Floats | None = None  # its rows ``index``
+    n_border: int = 0  # rows of it that are the border
 
     @classmethod
     def empty(cls) -> Factor:
         return cls(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
-    def bordered(self, F: Floats) -> Factor:
-        """With the rows ``index`` of F as a border; dependent columns of it do no harm."""
-        return Factor(self.index, self.L, F.take(self.index, axis=0))
+    @property
+    def inner(self) -> Ints:
+        """``index`` without the border."""
+        return self.index[: len(self.index) - self.n_border]
 
     def solve(self, rhs: Floats) -> Floats:
-        """b of the system with its border, which is M^{-1} rhs if it has none."""
-        if self.F is not None:
-            return self.solve_with_border(rhs)[0]
-        return self._without_border(rhs) if len(rhs) else rhs
-
-    def solve_with_border(self, rhs: Floats) -> tuple[Floats, Floats]:
-        """b and mu."""
-        assert self.F is not None
-        q = self.F.shape[1]
-        solved = np.column_stack([self.F, rhs])  # M^{-1} [F, rhs]: one call for both
-        solved = self._without_border(solved) if len(rhs) else solved
-        V, b = solved[:, :q], solved[:, q:].reshape(rhs.shape)
-        products = self.F.T @ solved
-        root = _inverse_root(products[:, :q])
-        mu = root @ (root.T @ products[:, q:].reshape(q, *rhs.shape[1:]))
-        b = b - V @ mu
-        b -= V @ (root @ (root.T @ (self.F.T @ b)))  # what rounding left of F'b
-        return b, mu
+        """b of  M b = rhs,  or of  M b + F mu = rhs, F'b = 0.  If zeros for the border follow rhs, mu follows b."""
+        if not self.n_border:
+            return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+        x = self._forward(rhs)
+        x[-self.n_border :] = -x[-self.n_border :]
+        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, trans=1, overwrite_b=1)[0])[: len(rhs)]
 
     def half_solve(self, rhs: Floats) -> Floats:
-        """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L^{-1} rhs, orthogonal to L^{-1} F."""
-        if not len(rhs):
-            return rhs
-        half = np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
-        return half if self.F is None else half - self._basis @ (self._basis.T @ half)
+        """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L_M^{-1} rhs, orthogonal to H."""
+        if not self.n_border:
+            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+        n, half = len(rhs), self._forward(rhs)
+        basis = lapack.dtrtrs(self.L[n:, n:], self.L[n:, :n], lower=1)[0].T  # orthonormal, of the columns of H
+        half[:n] += basis @ half[n:]
+        return half[:n]
 
-    def _without_border(self, rhs: Floats) -> Floats:
-        return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0])
-
-    @cached_property
-    def _basis(self) -> Floats:
-        """Of the columns of L^{-1} F, orthonormal."""
-        half = np.asarray(lapack.dtrtrs(self.L, self.F, lower=1)[0])
-        return half @ _inverse_root(half.T @ half)
-
-
-def _inverse_root(S: Floats) -> Floats:
-    """R with R R' = S^{-1}, the pseudo-inverse where columns of the border depend on others."""
-    C, info = lapack.dpotrf(S, lower=1, clean=1)
-    size = C.diagonal()
-    if info == 0 and (len(S) == 1 or size.min() > DEPENDENT**0.5 * size.max()):
-        return np.asarray(lapack.dtrtri(C, lower=1)[0].T)
-    values, vectors = np.linalg.eigh(S)
-    kept = values > DEPENDENT * values.max(initial=0.0)
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+    def _forward(self, rhs: Floats) -> Floats:
+        """L^{-1} rhs, with zeros for the border if it has none."""
+        if len(rhs) == len(self.L):
+            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
+        x = np.zeros((len(self.L), *rhs.shape[1:]), order="F")  # as LAPACK works in it without a copy
+        x[: len(rhs)] = rhs
+        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, overwrite_b=1)[0])
 
 
 def principal(K: Floats, index: Ints) -> Floats:
@@ -161,19 +143,47 @@ def principal(K: Floats, index: Ints) -> Floats:
     return K if len(index) == len(K) else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
 
 
-def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:
-    """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite."""
+def with_border(K: Floats, F: Floats) -> Floats:
+    """K with the border F, as ``factorise`` needs it: positive definite, with H as a part of its Cholesky factor.
+
+    [K + t F F'   F  ]        b'F F'b = 0 wherever F'b = 0, but K + t F F' has no null space in common with F',
+    [    F'      2/t ]        so that fewer digits are lost; and F'(K + t F F')^{-1} F is less than 1/t.
+    """
+    if not F.size:
+        return K
+    (m, q), t = F.shape, (float(np.trace(K)) or 1.0) / (float(np.vdot(F, F)) or 1.0)
+    bordered = np.empty((m + q, m + q))
+    bordered[:m, :m] = t * F @ F.T
+    bordered[:m, :m] += K
+    bordered[:m, m:], bordered[m:, :m], bordered[m:, m:] = F, F.T, 2 / t * np.eye(q)
+    return bordered
+
+
+def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None, n_border: int = 0) -> Factor:
+    """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite.
+
+    ``n_border``: the last rows and columns of K that are a border, see ``with_border``; they are in every part.
+    """
     index = np.arange(len(K)) if part is None else part.nonzero()[0]
     M = principal(K, index)
     M = M.copy() if M is K else M
     if not len(index):
         return Factor(index, M)
-    M.flat[:: len(index) + 1] += ridge[index] if isinstance(ridge, np.ndarray) else ridge
+    n = len(index) - n_border
+    M.flat[: n * (len(M) + 1) : len(M) + 1] += ridge[index[:n]] if isinstance(ridge, np.ndarray) else ridge
     # The transpose of a symmetric matrix is itself, in the order that LAPACK overwrites without a copy.
     L, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
-    return Factor(index, L)
+    if n_border:
+        H = L[n:, :n]  # transposed
+        L[n:, n:] = lapack.dpotrf((H.dot(H.T) + TINY) * _raised_diagonal(n_border), lower=1)[0]
+    return Factor(index, L, n_border)
+
+
+@cache
+def _raised_diagonal(q: int) -> Floats:
+    return 1 + DEPENDENT * np.eye(q)
 
 
 class SymmetricSum:

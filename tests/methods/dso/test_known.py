@@ -17,13 +17,21 @@ def data():
     return random_data(5, 50, 80, 3)
 
 
-def standardised(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0)
+def standardised(X, weights=None):
+    mean = np.average(X, axis=0, weights=weights)
+    return (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
 
 
-def optimum(X, y, v, bias, C=None, groups=None):
+def factors(rng):
+    """For 60 features, three of them free and three left out."""
+    v = rng.choice([0.5, 1.0, 2.0], size=60)
+    v[rng.permutation(60)[:6]] = [0, 0, 0, np.inf, np.inf, np.inf]
+    return v
+
+
+def optimum(X, y, v, bias, C=None, groups=None, weights=None):
     """sum v ||w|| at p = 1, on standardised features; ``bias`` is the factor of the bias."""
-    Z, classes = standardised(X), np.unique(y)
+    Z, classes = standardised(X, weights), np.unique(y)
     Y = np.where(y[:, None] == classes, 1.0, -1.0)[:, -1 if len(classes) == 2 else 0 :]
     used = np.flatnonzero(np.isfinite(v))
     W, b, xi = cp.Variable((len(used), Y.shape[1])), cp.Variable((1, Y.shape[1])), cp.Variable(Y.shape)
@@ -36,7 +44,8 @@ def optimum(X, y, v, bias, C=None, groups=None):
     constraints = [cp.multiply(Y, reached) >= 1 - xi]
     if C is None:
         constraints.append(xi == 0)
-    cost = 0 if C is None else 0.5 * C * cp.sum_squares(xi)
+    counts = np.ones(len(y)) if weights is None else weights
+    cost = 0 if C is None else 0.5 * C * cp.sum_squares(np.sqrt(np.diag(counts)) @ xi)
     return cp.Problem(cp.Minimize(penalty + cost), constraints).solve(solver="CLARABEL")
 
 
@@ -45,9 +54,7 @@ def optimum(X, y, v, bias, C=None, groups=None):
 @pytest.mark.parametrize("C", [None, 0.3])
 def test_optimum(seed, bias, C):
     X, y = random_data(seed, 40, 60, 2 + seed % 2)
-    rng = np.random.default_rng(seed)
-    v = rng.choice([0.5, 1.0, 2.0], size=60)
-    v[rng.permutation(60)[:6]] = [0, 0, 0, np.inf, np.inf, np.inf]
+    v = factors(np.random.default_rng(seed))
     fit = DSOSelector(p=1.0, C=C, penalty_factor=v, intercept_penalty=bias, tol=1e-5).fit(X, y)
     assert fit.status_ == "converged"
     assert fit.objective_ == pytest.approx(optimum(X, y, v, bias, C), rel=1e-4)
@@ -63,6 +70,39 @@ def test_optimum(seed, bias, C):
     value = (v[used] * np.linalg.norm(W[used], axis=1)).sum() + bias * np.linalg.norm(b)
     value += 0 if C is None else 0.5 * C * np.sum(missing**2)
     assert value == pytest.approx(fit.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("bias", [1.0, 0.0])
+@pytest.mark.parametrize("C", [None, 0.3])
+def test_optimum_with_sample_weights(seed, bias, C):
+    X, y = random_data(seed, 40, 60, 2 + seed % 2)
+    rng = np.random.default_rng(seed)
+    v, weights = factors(rng), rng.uniform(0.2, 3, 40)
+    fit = DSOSelector(p=1.0, C=C, penalty_factor=v, intercept_penalty=bias, tol=1e-5).fit(X, y, sample_weight=weights)
+    assert fit.objective_ == pytest.approx(optimum(X, y, v, bias, C, weights=weights), rel=1e-4)
+    assert fit.duality_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("bias", [1.0, 0.0])
+@pytest.mark.parametrize("p", [0.5, 0.85, 1.0])
+def test_stationary_by_the_coefficients_alone(seed, bias, p):
+    """X_i'(Y o A) = v_i ||w_i||^(p-2) w_i on the support, 0 for free rows, at most v_i at p = 1; A = C xi by W."""
+    X, y = random_data(seed, 40, 60, 2 + seed % 2)
+    v, C = factors(np.random.default_rng(seed)), 0.3
+    fit = DSOSelector(p=p, C=C, penalty_factor=v, intercept_penalty=bias, tol=1e-6, max_iter=2000).fit(X, y)
+    W = np.vstack([(fit.coef_ * X.std(axis=0)).T, fit.intercept_ + fit.coef_ @ X.mean(axis=0)])
+    Z, v = np.column_stack([standardised(X), np.ones(40)]), np.append(v, bias)
+    Y = np.where(y[:, None] == fit.classes_, 1.0, -1.0)[:, -len(fit.coef_) :]
+    G, norms = Z.T @ (Y * C * np.maximum(1 - Y * (Z @ W), 0)), np.linalg.norm(W, axis=1)
+    support = (norms > 1e-6 * norms.max()) & (v > 0)
+    assert support[:-1].any()
+    pull = (v[support] * norms[support] ** (p - 2))[:, None] * W[support]
+    np.testing.assert_allclose(G[support], pull, atol=1e-3 * np.linalg.norm(pull, axis=1).max())
+    assert np.abs(G[v == 0]).max() < 1e-8
+    if p == 1:
+        assert (np.linalg.norm(G, axis=1)[v > 0] <= (1 + 1e-3) * v[v > 0]).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

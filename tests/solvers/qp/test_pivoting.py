@@ -97,6 +97,42 @@ def test_nothing_to_do_gives_zero():
     assert solution.residual == 0
 
 
+def check_border(K, Y, F, solution, slack=0.0):
+    """The optimality conditions, which suffice, from the solution alone."""
+    B, V = solution.B, solution.free
+    A, excess = Y * B, Y * (K @ B + F @ V) + slack * np.abs(B) - 1
+    scale = max(1.0, np.abs(B).max())
+    assert A.min() >= 0
+    assert np.abs(F.T @ B).max() <= 1e-11 * (np.abs(F.T) @ np.abs(B)).max()
+    assert excess.min() >= -1e-8 * scale
+    assert np.abs(excess[A > 0]).max() <= 1e-8 * scale
+    for factor, b in zip(solution.factors, B.T, strict=True):
+        assert set(np.flatnonzero(b)) <= set(factor.inner)
+
+
+@pytest.mark.parametrize("exchanges", [pivoting.MAX_EXCHANGES, 0], ids=["pivoting", "least_squares"])
+@pytest.mark.parametrize("slack", [None, 0.3])
+@pytest.mark.parametrize("border", ["ones", "ones_and_covariates", "dependent", "zero_for_some"])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_are_not_penalised(monkeypatch, seed, border, slack, exchanges):
+    monkeypatch.setattr(pivoting, "MAX_EXCHANGES", exchanges)
+    rng = np.random.default_rng(seed)
+    X, ones, level = rng.normal(size=(40, 60)), np.ones((40, 1)), (np.arange(40) % 2 == 0)[:, None]
+    F = {
+        "ones": ones,
+        "ones_and_covariates": np.hstack([ones, rng.normal(size=(40, 2))]),
+        "dependent": np.hstack([ones, level, ~level]),
+        "zero_for_some": 1.0 * level,
+    }[border]
+    Y, K = rng.choice([-1.0, 1.0], size=(40, 3)), X @ X.T / 60
+    costs = None if slack is None else np.full_like(Y, slack)
+    cold = solve_qp(K, Y, np.ones_like(Y), slack=costs, F=F)
+    check_border(K, Y, F, cold, slack or 0.0)
+    start = cold.B * (rng.random(Y.shape) < 0.5)
+    warm = solve_qp(K, Y, np.ones_like(Y), start, slack=costs, F=F)
+    np.testing.assert_allclose(warm.B, cold.B, atol=1e-7 * np.abs(cold.B).max())
+
+
 def bounded_qp(seed, m=30, rank=60):
     """K of some rank, labels and the upper bound of each sample."""
     rng = np.random.default_rng(seed)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, GroupSums, factorise
+from dsofs.design.linalg import Factor, GroupSums, factorise, with_border
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Squared
 from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, active_columns
-from dsofs.solvers.qp.pivoting import PROXIMAL, with_border
+from dsofs.solvers.qp.pivoting import PROXIMAL
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
@@ -67,17 +67,15 @@ class GramEqualities:
         return Inner(d[:, None] * G, B, G, cost, free, curvature)
 
     def _factors(self, K: Floats) -> list[Factor]:
-        rho = PROXIMAL * float(np.trace(K)) / len(K)
+        m, n_border = self.F.shape
+        rho = PROXIMAL * float(K.diagonal()[:m].mean())
         if self.slack is None:
-            return [self._bordered(factorise(K, rho))] * self.Y.shape[1]
+            return [factorise(K, rho, n_border=n_border)] * self.Y.shape[1]
         factors: list[Factor] = []
         for slack in self.slack.T:  # as a rule the same for all
             same = factors and np.array_equal(slack, self.slack[:, 0])
-            factors.append(factors[0] if same else self._bordered(factorise(K, rho + slack)))
+            factors.append(factors[0] if same else factorise(K, rho + slack, n_border=n_border))
         return factors
-
-    def _bordered(self, factor: Factor) -> Factor:
-        return factor.bordered(self.F) if self.F.size else factor
 
     def _solve(self, factors: list[Factor], R: Floats) -> Floats:
         if self.slack is None:
@@ -85,7 +83,8 @@ class GramEqualities:
         return np.stack([factor.solve(R[:, j]) for j, factor in enumerate(factors)], axis=1)
 
     def _product(self, K: Floats, B: Floats) -> Floats:
-        return K @ B if self.slack is None else K @ B + self.slack * B
+        product = K[: len(B), : len(B)] @ B
+        return product if self.slack is None else product + self.slack * B
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ class SupportVectors:
         assert solved.factors is not None
         b = np.zeros(len(self.Y))
         b[near] = solved.B[:, 0]
-        factor = replace(solved.factors[0], index=near[solved.factors[0].index])
+        factor, place = solved.factors[0], np.append(near, len(self.Y) + np.arange(self.F.shape[1]))
+        factor = replace(factor, index=place[factor.index])
         return b, block.tdot(solved.B)[:, 0], solved.free[:, 0], factor
 
     def _take_in(self, j: int, margins: Floats) -> bool:

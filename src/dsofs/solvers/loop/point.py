@@ -39,7 +39,7 @@ class SampleCurvature:
         def roots(classes: slice) -> Iterator[Floats]:
             for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
                 yield factor.half_solve(
-                    X.samples(factor.index).on_host() * g if sums is None else sums.of_design(X, factor.index, g)
+                    X.samples(factor.inner).on_host() * g if sums is None else sums.of_design(X, factor.inner, g)
                 )
 
         size = len(rows) if sums is None else sums.n_groups
@@ -55,7 +55,7 @@ class SampleCurvature:
             R = self.X.dot(U * z[:, None])
             B = np.zeros_like(R)
             for j, factor in enumerate(self.factors):
-                B[factor.index, j] = factor.solve(R[factor.index, j])
+                B[factor.inner, j] = factor.solve(R[factor.inner, j])
             return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
 
         return product

@@ -117,13 +117,14 @@ def _solution(
 ) -> Solution:
     B = point.B if certify.B is None else certify.B
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
-    at_zero, free = objective_at_zero(problem)
-    if status is not Status.ZERO and (problem.convex or at_zero >= (1 - REST) * point.objective):
-        W[point.rows] = point.W
-        return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival, point.free)
-    # Below p = 1 a row of zeros is a local optimum.
-    certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
-    return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival, free)
+    if status is Status.ZERO or not problem.convex:
+        at_zero, free = objective_at_zero(problem)
+        if status is Status.ZERO or at_zero < (1 - REST) * point.objective:
+            # Below p = 1 a row of zeros is a local optimum.
+            certificate = relative_gap(at_zero, certify.bound) if problem.convex else 0.0
+            return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival, free)
+    W[point.rows] = point.W
+    return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival, point.free)
 
 
 class Certifier:

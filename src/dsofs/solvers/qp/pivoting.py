@@ -10,12 +10,13 @@ down and vanishes at the solution:
     B <- argmin  ... + rho/2 ||B - B_previous||^2
 
 Rows of W that are not penalised put a constraint on each class, F'b = 0 with the columns F of X that they are for.
-Their weights are its multipliers: the system of the free samples gets F as a border.
+Their weights are its multipliers. They follow b, as if K had further rows with y = 0, which are always free: F is the
+border of K.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from dsofs.design.budget import DOUBLE, Budget, for_each
-from dsofs.design.linalg import Factor, factorise
+from dsofs.design.linalg import Factor, factorise, with_border
 from dsofs.design.types import Bools, Floats
 from dsofs.solvers.qp.box_interior import box_sides
 
@@ -65,32 +66,36 @@ def solve_qp(
 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
-    F = np.empty((len(K), 0)) if F is None else F
-    K = with_border(K, F)
+    m, c = Y.shape
     matrix = Matrix.of(K, F)
+    if matrix.q:
+        K, Y, Q = matrix.K, _padded(Y, matrix.q), _padded(Q, matrix.q)
+        B, slack = (None if given is None else _padded(given, matrix.q) for given in (B, slack))
     B = _first(matrix, Y, Q, slack, upper) if B is None else B.copy()
-    free = np.zeros((F.shape[1], Y.shape[1]))
-    kept = Kept(Y.shape[1], room=K.size + Budget.block // DOUBLE)
-    pending, residuals, excess = np.arange(Y.shape[1]), np.full(Y.shape[1], np.inf), Q
+    kept = Kept(c, room=K.size + Budget.block // DOUBLE)
+    pending, residuals, excess = np.arange(c), np.full(c, np.inf), Q
 
     def solve_column(j: np.intp) -> None:
         ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
-        target = Y[:, j] * Q[:, j] + matrix.rho * B[:, j]
+        target = Y[:, j] * (Q[:, j] + matrix.rho * np.abs(B[:, j]))
         step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
         B[:, j], factor = step.solve(B[:, j])
-        free[:, j] = step.free
         kept.keep(j, factor)
 
     for _ in range(MAX_PROXIMAL_STEPS):
         for_each(solve_column, list(pending), factorisations(B[:, pending]))
         last, excess = residuals, _excess(K, Y, Q, B, slack)
-        if F.size:
-            excess += Y * (F @ free)
         residuals = np.max(_violations(excess, B, upper), axis=0, initial=0.0)
         pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
         if not len(pending):
             break
-    return QPSolution(B, excess, kept.factors, float(np.max(residuals, initial=0.0)), free)  # NaN comes through
+    residual = float(np.max(residuals, initial=0.0))  # NaN comes through
+    return QPSolution(B[:m], excess[:m], kept.factors, residual, B[m:])
+
+
+def _padded(of_samples: Floats, q: int) -> Floats:
+    """With zeros for the border."""
+    return np.concatenate([of_samples, np.zeros((q, of_samples.shape[1]))])
 
 
 def factorisations(B: Floats) -> float:
@@ -103,9 +108,9 @@ def _first(matrix: Matrix, Y: Floats, Q: Floats, slack: Floats | None, upper: Fl
 
     Zero where columns have no matrix in common.
     """
-    if upper is not None or matrix.F.size or not (slack is None or (slack == slack[:, :1]).all()):
+    if upper is not None or not (slack is None or (slack == slack[:, :1]).all()):
         return np.zeros_like(Y)
-    factor = factorise(matrix.K, matrix.rho if slack is None else matrix.rho + slack[:, 0])
+    factor = matrix.factorise(matrix.rho if slack is None else matrix.rho + slack[:, 0])
     return Y * np.maximum(Y * factor.solve(Y * Q), 0.0)
 
 
@@ -122,13 +127,6 @@ class Kept:
                 self.room -= max(factor.L.size - self.factors[j].L.size, 0)  # in whatever order columns come
                 self.factors[j] = factor
                 self.factors = self.factors if self.room >= 0 else None
-
-
-def with_border(K: Floats, F: Floats) -> Floats:
-    """K + t F F', which is K wherever F'b = 0, but has no null space in common with F': it loses fewer digits."""
-    if not F.size:
-        return K
-    return K + float(np.trace(K)) / max(float(np.vdot(F, F)), TINY) * (F @ F.T)
 
 
 def _bounds(upper: Floats | None, j: np.intp) -> Floats | None:
@@ -151,33 +149,35 @@ def _violations(excess: Floats, B: Floats, upper: Floats | None) -> Floats:
 
 @dataclass(frozen=True)
 class Matrix:
-    """K, with what depends on K alone and is the same for all classes."""
+    """K with its border, and what depends on K alone and is the same for all classes."""
 
     K: Floats
-    F: Floats
+    q: int  # of its rows that are a border
     rho: float  # weight of the proximal term
     rounding: float  # what rounding can put into an entry of K @ b, for the largest entry of b
 
     @classmethod
-    def of(cls, K: Floats, F: Floats) -> Matrix:
-        diagonal = K.diagonal()
-        return cls(K, F, PROXIMAL * float(diagonal.mean()), len(K) * np.finfo(np.float64).eps * float(diagonal.max()))
+    def of(cls, K: Floats, F: Floats | None) -> Matrix:
+        rho, F = PROXIMAL * float(K.diagonal().mean()), np.empty((len(K), 0)) if F is None else F
+        m, K = len(K), with_border(K, F)
+        return cls(K, F.shape[1], rho, m * np.finfo(np.float64).eps * float(K.diagonal()[:m].max()))
 
-    def factorise(self, ridge: Floats | float, part: Bools) -> Factor:
-        factor = factorise(self.K, ridge, part)
-        return factor.bordered(self.F) if self.F.size else factor
+    def factorise(self, ridge: Floats | float, part: Bools | None = None) -> Factor:
+        return factorise(self.K, ridge, part, self.q)
 
 
 @dataclass(slots=True)
 class ProximalStep:
-    """min 1/2 b'(K + diag(ridge)) b - target'b  over  0 <= y o b <= upper  (None: no upper bounds)."""
+    """min 1/2 b'(K + diag(ridge)) b - target'b  over  0 <= y o b <= upper  (None: no upper bounds).
+
+    With a border b is followed by the multipliers of F'b = 0, where y, ridge and target are zero.
+    """
 
     matrix: Matrix
     y: Floats
     target: Floats
     ridge: Floats | float
     upper: Floats | None
-    free: Floats = field(default_factory=lambda: np.empty(0))  # the multipliers of F'b = 0, found with b
 
     def solve(self, b: Floats) -> tuple[Floats, Factor]:
         """The optimum, by pivoting from b, and the factor of the free samples.
@@ -188,6 +188,7 @@ class ProximalStep:
         free, full = (a > 0, None) if self.upper is None else ((a > 0) & (a < self.upper), a >= self.upper)
         if not (free.any() or a.any()):
             free[:] = True
+        free[len(a) - self.matrix.q :] = True
         fewest, patience = len(a) + 1, PATIENCE
         for _ in range(MAX_EXCHANGES):
             factor = self.matrix.factorise(self.ridge, free)
@@ -211,17 +212,12 @@ class ProximalStep:
         if self.upper is not None and full is not None:
             b[full] = (self.y * self.upper)[full]
             target = target - self.matrix.K @ b
-        if self.matrix.F.size:
-            b[factor.index], self.free = factor.solve_with_border(target[factor.index])
-        else:
-            b[factor.index] = factor.solve(target[factor.index])
+        b[factor.index] = factor.solve(target[factor.index])
         return b
 
     def wrong_side(self, b: Floats, factor: Factor, full: Bools | None) -> Bools | None:
         """Free samples out of bounds, others whose margin is too small, or too large at C; None if there are none."""
         side, free = self.matrix.K @ b - self.target, factor.index
-        if self.matrix.F.size:
-            side += self.matrix.F @ self.free
         if full is not None:
             side[full] = -(side + self.ridge * b)[full]
         side[free] = b[free]
@@ -230,7 +226,7 @@ class ProximalStep:
             side[free] = np.minimum(side, self.upper - side)[free]
         if side.min() >= 0:
             return None
-        size = np.abs(b).max()
+        size = np.abs(self.y * b).max()
         noise = np.full(len(b), max(KKT_TOL * np.abs(self.target).max(), self.matrix.rounding * size))
         noise[free] = ZERO * size
         wrong = side < -noise
@@ -238,23 +234,27 @@ class ProximalStep:
 
     def _within_bounds(self, b: Floats) -> Floats:
         a = np.maximum(self.y * b, 0.0)
-        return self.y * (a if self.upper is None else np.minimum(a, self.upper))
+        within = self.y * (a if self.upper is None else np.minimum(a, self.upper))
+        within[len(b) - self.matrix.q :] = b[len(b) - self.matrix.q :]
+        return within
 
     def _without_pivoting(self) -> tuple[Floats, Factor]:
         """By non-negative least squares on the Cholesky factor; with upper bounds by an interior-point method."""
-        H = self.matrix.K + np.diag(np.broadcast_to(self.ridge, len(self.y)))
+        m = len(self.y) - self.matrix.q
+        y, target, F = self.y[:m], self.target[:m], self.matrix.K[:m, m:]
+        H = self.matrix.K[:m, :m] + np.diag(np.broadcast_to(self.ridge, len(self.y))[:m])
         if self.upper is not None:
-            free, full = box_sides(H * np.outer(self.y, self.y), self.y * self.target, self.upper)
+            free, full = box_sides(H * np.outer(y, y), y * target, self.upper)
             factor = factorise(self.matrix.K, self.ridge, free)
             return self._within_bounds(self._solve_free(factor, full)), factor
         try:
             R = cholesky(H, check_finite=False)
-            rhs = solve_triangular(R, self.target, trans=1, check_finite=False)
-            if self.matrix.F.size:  # heavy rows for F'b = 0, which tell what samples are free
-                heavy = STIFF * np.sqrt(np.trace(H) / max(np.vdot(self.matrix.F, self.matrix.F), TINY))
-                R, rhs = np.vstack([R, heavy * self.matrix.F.T]), np.append(rhs, np.zeros(self.matrix.F.shape[1]))
-            a, _ = nnls(R * self.y, rhs, maxiter=10 * len(self.y))
+            rhs = solve_triangular(R, target, trans=1, check_finite=False)
+            if F.size:  # heavy rows for F'b = 0, which tell what samples are free
+                heavy = STIFF * np.sqrt(np.trace(H) / max(np.vdot(F, F), TINY))
+                R, rhs = np.vstack([R, heavy * F.T]), np.append(rhs, np.zeros(F.shape[1]))
+            a, _ = nnls(R * y, rhs, maxiter=10 * m)
         except RuntimeError as error:
             raise np.linalg.LinAlgError("non-negative least squares did not end") from error
-        factor = self.matrix.factorise(self.ridge, a > 0)
-        return (self._within_bounds(self._solve_free(factor, None)) if self.matrix.F.size else self.y * a), factor
+        factor = self.matrix.factorise(self.ridge, np.append(a > 0, np.ones(F.shape[1], dtype=bool)))
+        return (self._within_bounds(self._solve_free(factor, None)) if F.size else y * a), factor
