@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 
 from dsofs import DSOSelector
 from dsofs.design import Block
-from dsofs.ranking import FORWARD_FIRST, MOST_BACKWARD, RIDGE, ranks, turns_of_elimination, unexplained
+from dsofs.ranking import FORWARD_FIRST, MOST_BACKWARD, RIDGE, best, ranks, turns_of_elimination, unexplained
 
 from .problems import label_columns, random_data, standardised
 
@@ -19,6 +19,13 @@ def test_ranks_are_the_inverse_permutation_of_the_order(rows):
     assert sorted(ranking) == list(range(1, len(rows) + 1))
     expected = sorted(range(len(rows)), key=lambda i: (rows[i][2], -rows[i][0], -rows[i][1], i))
     assert list(np.argsort(ranking)) == expected
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 15))
+def test_the_best_are_the_first_of_all_in_order(values, count):
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:count]
+    rounded = np.array(values, dtype=float) * (1 + 1e-12 * np.arange(len(values)))
+    assert list(best(rounded, count)) == expected
 
 
 def test_features_of_a_group_stand_next_to_each_other():
@@ -75,6 +82,9 @@ def test_forward_selection_takes_what_explains_most(seed):
     order = [column for column in np.argsort(-parts, kind="stable") if parts[column] > 0]
     assert len(order) == 11
     assert parts[order[0]] == 1.0
+    few = np.zeros(12)
+    few[order[:4]] = parts[order[:4]]
+    np.testing.assert_array_equal(unexplained(Block(Z), Y, np.ones(12), count=4), few)
     for taken in range(1, len(order)):
         before = order[: taken - 1]
         misfits = {column: misfit(Z[:, [*before, column]], Y) for column in set(range(12)) - {7, *before}}

@@ -281,10 +281,10 @@ class Survival:
     def record(self, norms: Floats) -> None:
         self.now += 1
         share = norms / max(norms.max(), np.finfo(float).tiny)
-        alive = share > ALIVE
-        self.step[alive] = self.now
-        update = alive | (self.step == 0)
-        self.share[update] = np.where(alive, share, np.maximum(share, self.share))[update]
+        alive = np.flatnonzero(share > ALIVE)
+        self.step[alive], self.share[alive] = self.now, share[alive]
+        never = np.flatnonzero(self.step == 0)
+        self.share[never] = np.maximum(share[never], self.share[never])
         self.largest = max(self.largest, float(norms.max()))
 
 

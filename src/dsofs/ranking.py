@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 from scipy.special import betainc
 
 from dsofs.design.budget import single_threaded
@@ -69,20 +70,21 @@ def _beside_chance(problem: Problem, norms: Floats) -> Floats:
     return norms if problem.factor is None else norms / problem.factor ** (1 / problem.unit)
 
 
-def forward_scores(problem: Problem, solution: Solution) -> Floats:
+def forward_scores(problem: Problem, solution: Solution, count: int = MOST_FORWARD) -> Floats:
     """For groups alive at the end 1 + the part of Y that those before them leave unexplained; survival for the others.
 
-    Norms tell which features are needed together; the first few of them by norm may all say the same.
+    Norms tell which features are needed together; the first few of them by norm may all say the same. ``count``: groups
+    that are put in order; the others that are alive score 1.
     """
     scores, norms = survival_scores(problem, solution), solution.survival.share
     alive = np.flatnonzero(solution.survival.alive)
-    first = np.sort(alive[np.argsort(descending(norms[alive]), kind="stable")[:MOST_FORWARD]])
+    first = np.sort(alive[best(norms[alive], MOST_FORWARD)])
     if len(problem.rows_of(first)) > MOST_COLUMNS:
         return scores
     part = problem.part(first)
     scores[alive] = 1.0
     with single_threaded():  # for many small products
-        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups, problem.free, part.factor)
+        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups, problem.free, part.factor, count)
     return scores
 
 
@@ -93,7 +95,7 @@ def backward_scores(problem: Problem, solution: Solution) -> Floats:
     """
     scores = survival_scores(problem, solution)
     of_features = scores[: problem.n_groups - problem.bias]
-    first = np.sort(np.argsort(descending(of_features), kind="stable")[:MOST_BACKWARD])
+    first = np.sort(best(of_features, MOST_BACKWARD))
     if len(problem.rows_of(first)) > MOST_COLUMNS:
         return scores
     part = problem.part(first)
@@ -110,8 +112,8 @@ def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
     Forward selection knows best which few to take, backward elimination which of many to leave out. Where fewer are
     alive, all of those come first: by survival the next ones may say the same.
     """
-    scores, forward = backward_scores(problem, solution), forward_scores(problem, solution)
-    first = np.argsort(descending(forward[: problem.n_groups - problem.bias]), kind="stable")[:FORWARD_FIRST]
+    scores, forward = backward_scores(problem, solution), forward_scores(problem, solution, FORWARD_FIRST)
+    first = best(forward[: problem.n_groups - problem.bias], FORWARD_FIRST)
     first = first[solution.survival.alive[first]]
     scores[first] = 3 + forward[first]
     return scores
@@ -185,12 +187,22 @@ def ranks(scores: Floats, tier: Ints, *tie_breaks: Ints) -> Ints:
 
 def descending(values: Floats) -> Ints:
     """The place of each value from the largest down, 0, 1, ...; values that differ by rounding alone share one."""
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(-values)
     ordered = values[order]
     falls = ordered[:-1] - ordered[1:] > TIED * np.abs(ordered[:-1])
     places = np.empty(len(values), dtype=np.intp)
     places[order] = np.concatenate([[0], np.cumsum(falls)]) if len(values) else 0
     return places
+
+
+def best(values: Floats, count: int) -> Ints:
+    """The positions of the largest values, from the largest down; tied ones in the order of their positions."""
+    places = descending(values)
+    if count < len(places):
+        candidates = np.flatnonzero(places <= np.partition(places, count - 1)[count - 1])
+    else:
+        candidates = np.arange(len(places))
+    return candidates[np.argsort(places[candidates], kind="stable")[:count]]
 
 
 def first_ranked(ranking: Ints, groups: Ints | None, count: int) -> Bools:
@@ -210,6 +222,7 @@ def unexplained(
     groups: Ints | None = None,
     given: Floats | None = None,
     cost: Floats | None = None,
+    count: int | None = None,
 ) -> Floats:
     """Forward selection: the part of Y left to explain when each group of columns is taken; 0 for those never taken.
 
@@ -224,6 +237,7 @@ def unexplained(
 
     Without ``groups`` each column is one. Of groups that are as good as each other, the one of largest norm is taken.
     ``given``: columns that are taken before all others. ``cost``: of every group; what it explains is divided by it.
+    ``count``: groups that are taken; None is all.
     """
     columns = columns_of(np.arange(X.n_columns) if groups is None else groups)
     firsts = np.array([F[0] for F in columns])
@@ -232,7 +246,7 @@ def unexplained(
     enough = COLLINEAR * moments.variances
     parts, part = np.zeros(len(columns)), 1.0
     waiting = np.ones(len(columns), dtype=bool)
-    for _ in columns:
+    for _ in columns[:count]:
         gains, df = _gains(G, b, enough, columns, firsts)
         gains[~waiting] = 0.0
         evidence = gains if groups is None else _evidence(gains / (part * total), df, left, Y.shape[1])
@@ -341,22 +355,22 @@ def turns_of_elimination(
     ``given``: columns that always stay. ``divisor``: what the columns of each group were divided by, to make it costly;
     it weighs less by that.
     """
-    groups = np.arange(X.n_columns) if groups is None else groups
-    columns = columns_of(groups)
+    group_of = np.arange(X.n_columns) if groups is None else groups
+    columns = columns_of(group_of)
     divisor = np.ones(len(columns)) if divisor is None else divisor
     moments = _Moments.of(X, Y, given)
-    ridge = _Ridge(moments, RIDGE * float((moments.variances * divisor[groups] ** 2).max()))
+    ridge = _Ridge(moments, RIDGE * float((moments.variances * divisor[group_of] ** 2).max()))
     df = {group: ridge.degrees_of_freedom(F) for group, F in enumerate(columns) if len(F) > 1}
-    turns, left = np.empty(len(columns), dtype=np.intp), np.arange(len(columns))
+    turns, gone = np.empty(len(columns), dtype=np.intp), np.zeros(len(columns))  # infinite for those that went
     for turn in range(len(columns)):
         norms = group_norms(ridge.W, groups, len(columns))
         for group in df:
             norms[group] = ridge.as_of_one_column(norms[group], columns[group], df[group], divisor[group])
-        worst = _last_of_tied((norms / divisor)[left], scores[left])
-        gone = left[worst]
-        turns[gone], left = turn, np.delete(left, worst)
-        ridge.drop(columns[gone])
-        df.pop(gone, None)
+        norms /= divisor
+        worst = _last_of_tied(norms + gone, float(norms.max()), scores)
+        turns[worst], gone[worst] = turn, np.inf
+        ridge.drop(columns[worst])
+        df.pop(worst, None)
     return turns
 
 
@@ -371,20 +385,23 @@ class _Ridge:
 
         H - H_F H_FF^-1 H_F',        W - H_F H_FF^-1 W_F,
 
-    so that all eliminations together cost as much as a few factorisations.
+    so that all eliminations together cost as much as a few factorisations. Both are held side by side, and rows that
+    are dropped become zero.
     """
 
     def __init__(self, moments: _Moments, lam: float) -> None:
         self.moments, self.lam, self.n_left = moments, lam, len(moments.G)
-        self.H = np.linalg.inv(moments.G + lam * np.eye(self.n_left))
-        self.W = self.H @ moments.b
+        H = np.linalg.inv(moments.G + lam * np.eye(self.n_left))
+        self.both = np.hstack([H, H @ moments.b])
+        self.H, self.W = np.split(self.both, [self.n_left], axis=1)
 
     def drop(self, F: Ints) -> None:
-        H_F = self.H[F]
-        # Single columns are the rule, and a general solver takes longer than the rest.
-        share = (H_F / H_F[0, F[0]] if len(F) == 1 else np.linalg.solve(H_F[:, F], H_F)).T
-        self.W -= share @ self.W[F]
-        self.H -= share @ H_F
+        rows = self.both[F]
+        H_F = rows[:, : len(self.both)]
+        if len(F) == 1:  # as a rule: one call, in place, as the transpose is in the order of BLAS
+            blas.dger(-1.0, rows[0], H_F[0] / H_F[0, F[0]], a=self.both.T, overwrite_a=1)
+        else:
+            self.both -= np.linalg.solve(H_F[:, F], H_F).T @ rows
         self.n_left -= len(F)
 
     def degrees_of_freedom(self, F: Ints) -> float:
@@ -422,8 +439,10 @@ class _Ridge:
         return float(left / (self.W.shape[1] * max(df, 1.0)))
 
 
-def _last_of_tied(norms: Floats, scores: Floats) -> int:
+def _last_of_tied(norms: Floats, largest: float, scores: Floats) -> int:
     """The smallest norm, up to rounding of the largest; of tied ones that of lowest score; of tied ones the last."""
-    tied = np.flatnonzero(norms <= norms.min() + TIED * norms.max())
+    tied = np.flatnonzero(norms <= norms.min() + TIED * largest)
+    if len(tied) == 1:
+        return int(tied[0])
     lowest = np.flatnonzero(scores[tied] <= (1 + TIED) * scores[tied].min())
     return int(tied[lowest[-1]])

@@ -129,10 +129,14 @@ def _solve_from_convex(problem: Problem, run: Callable[..., Solution | None]) ->
     return solution or replace(convex, status=Status.STALLED, objective=objective, certificate=np.inf)
 
 
-def entry_C(problem: Problem) -> float:
-    """The C at which W leaves zero at p = 1: with rows that are not penalised, from the model of these alone."""
+def entry_C(problem: Problem, norms: Floats | None = None) -> float:
+    """The C at which W leaves zero at p = 1: with rows that are not penalised, from the model of these alone.
+
+    ``norms``: of the columns, where they are known.
+    """
     entry = float(problem.dual_norms(problem.X.weighted(problem.Y * free_model(problem).missing)).max())
-    features = problem.X.column_norms()[: problem.X.n_columns - problem.bias]
+    norms = problem.X.column_norms() if norms is None else norms
+    features = norms[: problem.X.n_columns - problem.bias]
     # Where no column is correlated with the labels (exclusive or), W = 0 is the best whatever slack costs.
     return 1 / max(entry, UNCORRELATED * float(features.max()) * problem.X.total_weight**0.5)
 

@@ -85,9 +85,10 @@ class LinearModel:
         self._pairwise = len(codes) <= SVM_SAMPLES
         X = X if self._pairwise else dense(X)
         self._scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X) if X.shape[1] else None
+        Z = self._scaled(X)
         by_products = self._pairwise and X.shape[1] > X.shape[0]
-        self._training = self._scaled(X) if by_products else None
-        self._model = self._kind().fit(self._seen(X), codes)
+        self._training = Z if by_products else None
+        self._model = self._kind().fit(dense(Z @ Z.T) if by_products else Z, codes)
 
     def _kind(self) -> Any:
         if self._scaler is None:

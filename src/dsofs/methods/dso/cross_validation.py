@@ -227,7 +227,8 @@ class DSOSelectorCV(RankedSelector):
         folds = _folds(self.cv, data, groups)
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
         jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
-        path, *scores = Parallel(n_jobs=self.n_jobs)(jobs)
+        # All are dispatched at once, one by one: no worker waits for the next, or for one that has two of them.
+        path, *scores = Parallel(n_jobs=self.n_jobs, batch_size=1, pre_dispatch="all")(jobs)
         self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
         self._publish_path(data, path)

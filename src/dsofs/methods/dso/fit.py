@@ -199,7 +199,7 @@ class TrainingData:
     def entry_C(self) -> float:
         """The C at which W leaves zero at p = 1."""
         with single_threaded():
-            return entry_C(self.problem(1.0, None))
+            return entry_C(self.problem(1.0, None), self.scaled_view(1.0).column_norms())
 
 
 def prepare(estimator: Any, X: AnyArray, y: AnyArray, sample_weight: AnyArray | None = None) -> TrainingData:

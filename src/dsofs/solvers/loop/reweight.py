@@ -175,6 +175,7 @@ def stationarity(problem: Problem, point: Point) -> float:
     residual -= point.W
     violation = problem.norms(residual, point.rows)
     support = problem.shares(point.norms) > SUPPORT
-    growing = problem.norms(point.G, point.rows)[~support & (problem.powers == 1)] - 1
+    returning = ~support & (problem.powers == 1)  # none, as a rule
+    growing = problem.norms(point.G, point.rows)[returning] - 1 if returning.any() else np.zeros(0)
     most = max(growing.max(initial=0.0), free_pull(problem, point.B).max(initial=0.0))
     return float(np.max(violation[support] / point.norms[support], initial=most))
