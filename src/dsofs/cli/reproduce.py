@@ -97,7 +97,7 @@ def results_in(out: Path) -> Path:
 
 
 def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
-    """The six that are easy to get, and whatever else is available."""
+    """The six that are easy to get, and all others that are available."""
     others = () if quick else (*paper.DATA, *paper.STAND_INS)
     more = (name for name in others if name not in paper.AVAILABLE and locate(CATALOGUE[name], data_dir))
     return (*paper.AVAILABLE, *more)
