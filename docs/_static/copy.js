@@ -3,8 +3,8 @@ const PROMPT = /^(>>> ?|\.\.\. ?|\$ )/;
 
 function typed(text) {
   const lines = text.trimEnd().split("\n");
-  const prompted = lines.filter((line) => PROMPT.test(line));
-  return prompted.length ? prompted.map((line) => line.replace(PROMPT, "")).join("\n") : lines.join("\n");
+  const input = lines.filter((line, i) => PROMPT.test(line) || (i > 0 && lines[i - 1].endsWith("\\")));
+  return (lines.some((line) => PROMPT.test(line)) ? input : lines).map((line) => line.replace(PROMPT, "")).join("\n");
 }
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -333,7 +333,7 @@ class Penalty:
         return weights
 
     def conjugates(self, g: Floats) -> list[Conjugate]:
-        """Those of the groups of each p > 1; g holds ||X_g'B|| of every group."""
+        """The conjugates of the groups of each p > 1; g holds ||X_g'B|| of every group."""
         powers = np.full(len(g), self.p)
         return [Conjugate.of(g[powers == p], p) for p in np.unique(self.p) if p > 1]
 

@@ -118,7 +118,7 @@ def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
 
 
 def correlation_scores(problem: Problem) -> Floats:
-    """Below 1: how each group varies with Y."""
+    """Scores below 1: how each group varies with Y."""
     scores = problem.dual_norms(problem.X.weighted(problem.X.centred(problem.Y)))
     return scores / (2 * max(float(scores.max()), np.finfo(np.float64).tiny))
 

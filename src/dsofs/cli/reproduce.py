@@ -69,7 +69,7 @@ def main(
 
 
 def for_terminal(table: Table) -> RichTable:
-    """Without the marks of Markdown."""
+    """Text without the marks of Markdown."""
     drawn = RichTable(title=table.title, title_justify="left", caption=table.notes, caption_justify="left", box=None,
                       pad_edge=False)  # fmt: skip
     for number, heading in enumerate(table.header):

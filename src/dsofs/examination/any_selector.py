@@ -113,7 +113,7 @@ def _n_selectable(fitted: Any, order: Ints) -> int:
 
 
 def _scores(fitted: Any, support: np.ndarray) -> Floats:
-    """Of the features themselves, or in the model that the selector fitted to them or to those it kept."""
+    """Scores of the features, or their weights in the model that the selector fitted to all or to those it kept."""
     scores = np.full(len(support), np.nan)
     given = getattr(fitted, "scores_", None)
     if given is None:

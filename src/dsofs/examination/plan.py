@@ -39,7 +39,7 @@ class Costs:
 
     @classmethod
     def of(cls, runs: Sequence[Resample], n_splits: int, selecting: float, n_jobs: int | None) -> Costs:
-        """From resamples that were timed, and the seconds of the selection on all samples."""
+        """Estimate from resamples that were timed, and from the seconds of the selection on all samples."""
         cores, one = effective_n_jobs(n_jobs), median(run.seconds for run in runs)
         return cls(one / cores, n_splits * max(one, TRAINING * (selecting - LOADING)) / cores)
 

@@ -102,7 +102,7 @@ def _judge(split: Split, features: Ints) -> Judgement:
 
 
 def _judge_all(split: Split, features: Ints) -> Judgement:
-    """As they are, sparse or not; nothing is copied if these are all features."""
+    """The same with X as it is, sparse or not; nothing is copied if these are all features."""
     training, test = (
         part.X if len(features) == part.X.shape[1] else part.X[:, features] for part in (split.training, split.test)
     )

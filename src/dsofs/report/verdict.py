@@ -113,7 +113,7 @@ def remarks(findings: Findings) -> list[Remark]:
 
 
 def own_remarks(findings: Findings) -> list[Remark]:
-    """Those that follow from what was measured."""
+    """Remarks that follow from what was measured."""
     found = [_chance(findings), _beside_covariates(findings), *_told_apart(findings)]
     if beats_chance(findings):
         found += [_loss(findings), _number(findings), *_suspects(findings)]  # for noise they mean nothing

@@ -87,5 +87,5 @@ def note_counts(X: AnyArray) -> list[Note]:
 
 
 def _values(X: Any) -> Floats:
-    """Of a sparse matrix, those that are stored."""
+    """The values of X; the stored ones of a sparse matrix."""
     return np.asarray(X.data if sparse.issparse(X) else X)

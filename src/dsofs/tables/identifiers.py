@@ -102,7 +102,7 @@ def in_row_order(values: Floats) -> bool:
 
 
 def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
-    """Those columns of numbers that ``in_row_order`` could be true of, by their first samples."""
+    """Columns of numbers for which ``in_row_order`` could be true, judged by their first samples."""
     if frame.n_samples < IN_ORDER:
         return []
     head = dense(frame.numbers[:IN_ORDER][:, np.searchsorted(frame.numeric, columns)])

@@ -53,7 +53,7 @@ def find_roles(frame: Frame, label: FoundLabel, drop: set[int], wanted: Mapping[
 
 
 def positions(columns: Iterable[Column]) -> set[int]:
-    """Of those that are columns of the file."""
+    """The positions of those that are columns of the file."""
     return {column for column in columns if isinstance(column, int)}
 
 

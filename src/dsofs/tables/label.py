@@ -128,7 +128,7 @@ def _digits(text: str) -> list[str]:
 
 
 def _measurement_notes(y: np.ndarray, name: str) -> list[Note]:
-    """Of whole numbers: refuse those with too few samples each to be classes; a note where they leave gaps."""
+    """Refuse whole numbers with too few samples each to be classes; a note where they leave gaps."""
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) <= FEW:
         return []

@@ -79,7 +79,7 @@ class FreeColumns:
 
     @classmethod
     def of(cls, whole: StandardDesign, known: Known, bias: bool) -> FreeColumns:
-        """Of a design of all features that vary."""
+        """The free columns of a design of all features that vary."""
         index = np.flatnonzero(known.factor[whole.kept] == 0)
         ones = np.ones((whole.n_samples, int(bias)))
         if not len(index):

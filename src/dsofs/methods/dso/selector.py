@@ -87,7 +87,7 @@ class DSOSelector(RankedSelector):
         Features that are never selected and are not in the model.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the cost of slack for the samples of each class; no effect where margins are hard. With "balanced",
-        all classes count alike, whatever their numbers of samples (or the sums of their weights).
+        all classes have the same total weight, whatever their numbers of samples.
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
         violation of stationarity for p < 1.

@@ -128,7 +128,7 @@ def _descend(Z: Floats, Y: Floats, alpha: float, tol: float, max_iter: int, W: F
 
 
 def duality_gap(Y: Floats, W: Floats, R: Floats, norms: Floats, lam: float) -> float:
-    """Of half of ||R||^2 + lam ||W||, as the packages have it, at W and at R scaled until it is feasible.
+    """The gap for half of ||R||^2 + lam ||W||, as in the packages, at W and at R scaled until it is feasible.
 
     R = Y - Z W, and ``norms`` are its ``dual_norms``.
     """
