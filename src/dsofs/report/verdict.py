@@ -241,7 +241,7 @@ def _certificate(findings: Findings) -> Remark | None:
         )
     if convergence.certificate == "duality gap":
         return Remark(f"The weights are certified to be within {convergence.value:.2%} of the optimum.")
-    return Remark(f"The weights are a local optimum: its conditions hold to {convergence.value:.1g}.")
+    return Remark(f"The weights meet the conditions of a local optimum, to {convergence.value:.1g}.")
 
 
 def _suspects(findings: Findings) -> list[Remark]:
@@ -249,7 +249,7 @@ def _suspects(findings: Findings) -> list[Remark]:
     far = len(findings.suspects) - in_proof
     found = []
     if far:
-        found.append("1 sample looks mislabelled" if far == 1 else f"{far} samples look mislabelled")
+        found.append(f"{far} sample{'s' * (far > 1)} may be mislabelled")
     if in_proof:
         found.append(f"No linear rule classifies all samples correctly, and {in_proof} of them prove it")
     return [Remark(f"{sentence}: see 'Labels to check' in the report.", True) for sentence in found]
