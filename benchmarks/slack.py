@@ -1,7 +1,7 @@
-"""Which slack, at which price, when classes cannot be separated and nobody tunes it: held-out accuracy of the choices.
+"""Which slack, at which cost, when classes cannot be separated and nobody tunes it: held-out accuracy of the choices.
 
 Price is in units of C0 / p, where C0 = 1 / max ||X_i'Y|| is the C below which W = 0 is the best at p = 1. "first" is
-the least total slack first, then the least norm: hinge at a price at which it pays to give up everything else.
+the least total slack first, then the least norm: hinge at a cost so high that nothing else matters.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ def draw() -> None:
     ks = " / ".join(map(str, KS))
     write_table(
         STUDY,
-        "Slack: which kind, at which price",
+        "Slack: which kind, at which cost",
         ["slack", *sets, "mean", "did not converge", "time"],
         lines,
         f"Held-out accuracy (%) with {ks} features and a linear SVM (C = 0.1), three splits, at most "
-        f"{MOST_SAMPLES} samples to train on. p = 1 where not said. Prices in units of the C at which W "
+        f"{MOST_SAMPLES} samples to train on. p = 1 where not said. Costs in units of the C at which W "
         "leaves zero, over p. first: least total slack first.",
     )
 

@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+import re
+
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
@@ -18,11 +20,12 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "attrs_block"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]  # as compact as the parameters
 exclude_patterns = ["_build", "_templates"]
 
 sphinx_gallery_conf = {
@@ -41,12 +44,15 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = "dsofs"
 html_static_path = ["_static"]
-html_css_files = ["gallery.css"]
+html_css_files = ["dsofs.css"]
+html_js_files = ["copy.js"]
 html_math_renderer = "mathml"
+
+UNDER_MIN = re.compile(r"<msub>(<mo>m(?:in|ax)</mo>.*?)</msub>")  # what is minimised over stands below
 
 
 def setup(app):
-    """Formulas as MathML, made when the page is: they show offline and without scripts."""
+    """Formulas as MathML, written when the page is built: they show offline and without scripts."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
 
 
@@ -59,5 +65,8 @@ def visit_displaymath(translator, node):
 
 
 def render(translator, node, display):
-    translator.body.append(convert(node.astext(), display=display))
+    formula = convert(node.astext(), display=display).replace("<mo>&#x02016;", '<mo stretchy="false">&#x02016;')
+    if display == "block":
+        formula = UNDER_MIN.sub(r"<munder>\1</munder>", formula)
+    translator.body.append(formula)
     raise SkipNode

@@ -1,4 +1,4 @@
-"""Files: those that are damaged, their hashes, and writing so that no reader ever meets half of one."""
+"""Damaged files, hashes of files, and writing files whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
     part = os.fspath(target.parent / f".{target.name}.{token_hex(4)}.part")
     try:
         with _naming(target, part):
-            if target.is_dir():  # found out here, before other files are put in their places
+            if target.is_dir():  # fails here, before other files are replaced
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             with open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
                 yield file
@@ -44,7 +44,7 @@ def write_together(contents: Mapping[Path, str | bytes]) -> None:
         for target, content in contents.items():
             file: Any = files.enter_context(atomic_write(target, "wb"))
             file.write(content.encode() if isinstance(content, str) else content)
-            _to_disk(file)  # a full disk is found out here, before any file is put in its place
+            _to_disk(file)  # a full disk fails here, before any file is replaced
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -94,7 +94,7 @@ def hash_of(path: Path) -> str:
 
 @contextmanager
 def sole_writer(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Refuse to go on while another process writes to the file; a process that dies lets go of it.
+    """Refuse to go on while another process writes to the file; a process that dies releases the lock.
 
     Windows has no such locks: nothing is refused there.
     """

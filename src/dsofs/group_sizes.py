@@ -30,7 +30,7 @@ from dsofs.design.types import Floats, Ints
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """What the norm of every group is multiplied by, and how much its columns explain by chance, beside one column."""
+    """What the norm of every group is multiplied by, and how much it explains by chance compared with one column."""
 
     factor: Floats  # s_g
     chance: Floats

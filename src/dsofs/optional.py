@@ -20,5 +20,5 @@ def require(package: str, extra: str) -> ModuleType:
         name = INSTALLED_AS.get(module, module)
         raise ImportError(
             f"{name} is not installed. Install it with: pip install {name} (or, in the folder of the source of dsofs, "
-            f"all that goes with it: pip install '.[{extra}]')"
+            f"everything of this extra: pip install '.[{extra}]')"
         ) from error

@@ -22,7 +22,7 @@ from dsofs.design.interface import Design
 from dsofs.design.linalg import group_norms, row_norms
 from dsofs.design.types import Bools, Floats, Ints
 
-SUPPORT = 1e-6  # rows below this part of the largest are on their way out and not part of the support
+SUPPORT = 1e-6  # rows below this part of the largest are about to vanish and not part of the support
 ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
 BISECTIONS = 50
 
@@ -52,7 +52,7 @@ class Terms:
     """The terms of an objective that has several: 0 is that of the rows of W, the others are those of residuals."""
 
     of_group: Ints  # in increasing order
-    size: Floats  # of each term, a norm that the largest of its groups is not measured below: 0 if there is none
+    size: Floats  # for each term, a lower limit of the norm that others are relative to; 0 if there is none
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Problem:
         subject to  Y o (X W) >= 1 - xi   (constraint="margin")    or    X W = Y + xi   (constraint="equality")
 
     ``C`` is given for every sample and column; infinity, or None for all, is a hard constraint. ``importance``
-    multiplies the C that is chosen for a sample. With ``bias`` the last row of W is no feature. ``chance`` is how
-    much each group explains by chance, beside a single column: rankings make allowance for it. ``free`` holds the
-    columns F of further rows V that are not penalised:  X W + F V  is in the place of  X W,  and in the dual  F'B = 0.
+    multiplies the C that is chosen for a sample. With ``bias`` the last row of W is not a feature. ``chance`` is how
+    much each group explains by chance, relative to a single column: rankings correct for it. ``free`` holds the
+    columns F of further rows V that are not penalised:  X W + F V  replaces  X W,  and in the dual  F'B = 0.
     ``factor`` is the v_g of a penalty v_g ||W_g||^p, by whose root v^(1/p) the columns of X were divided.
 
     Where the objective has several ``terms``, ``p`` holds the power of every group: see ``dsofs.solvers.rfs.general``.
@@ -177,11 +177,11 @@ class Problem:
         return norms / largest[self.terms.of_group]
 
     def of_W(self, values: Floats) -> Floats:
-        """Of values for all groups those of the rows of W, without residuals."""
+        """From values for all groups, those of the rows of W, without residuals."""
         return values if self.terms is None else values[: np.count_nonzero(self.terms.of_group == 0)]
 
     def without_features(self, W: Floats) -> bool:
-        """Whether no row of W is left but that of the bias, or not even that."""
+        """Whether all rows of W are zero, except perhaps that of the bias."""
         norms = row_norms(W)
         return bool(norms[: len(norms) - self.bias].max(initial=0.0) <= SUPPORT * norms.max(initial=0.0))
 
@@ -251,7 +251,7 @@ class History:
 
 @dataclass
 class Survival:
-    """How long each group lived, which ranks more of them than the support: see ``dsofs.ranking``."""
+    """How long each group was alive, which ranks also those outside the support: see ``dsofs.ranking``."""
 
     step: Ints  # the last step at which the group was alive
     share: Floats  # its norm at that step, relative to the largest then
@@ -290,7 +290,7 @@ class Survival:
 
 @dataclass(frozen=True)
 class Solution:
-    """W with the multipliers B (= Y o A) that certify it, and the way it was reached."""
+    """W with the multipliers B (= Y o A) that certify it, and the history of the fit."""
 
     W: Floats
     B: Floats
@@ -328,12 +328,12 @@ class Penalty:
     def weights(self, norms: Floats) -> Floats:
         """d: equality in the bound, so the inner step cannot raise the objective."""
         weights = np.zeros_like(norms)
-        present = (norms > 0) | (self.p == 2)  # at p = 2 a row of zeros weighs 1 like all others
+        present = (norms > 0) | (self.p == 2)  # at p = 2 a row of zeros has weight 1 like all others
         weights[present] = norms[present] ** (2 - self._at(present))
         return weights
 
     def conjugates(self, g: Floats) -> list[Conjugate]:
-        """Those of the groups of each p > 1; g holds ||X_g'B|| of every group."""
+        """The conjugates of the groups of each p > 1; g holds ||X_g'B|| of every group."""
         powers = np.full(len(g), self.p)
         return [Conjugate.of(g[powers == p], p) for p in np.unique(self.p) if p > 1]
 
@@ -409,7 +409,7 @@ class SquaredHinge:
 
 
 class Squared(SquaredHinge):
-    """Equalities:  1/2 sum C xi^2,  xi = 1 - t,  whatever its sign.     a = xi / s,     conjugate 1/2 sum s a^2."""
+    """Equalities:  1/2 sum C xi^2,  xi = 1 - t  of any sign.     a = xi / s,     conjugate 1/2 sum s a^2."""
 
     def multipliers(self, t: Floats) -> Floats:
         return (1 - t) / self.slack

@@ -2,7 +2,7 @@
 
 Below p = 1 only a few rows survive, fewer than a user may ask for. What ranks the others is a choice:
 
-* "forward": rows alive at the end by forward selection, so that each says most about the classes beside those before
+* "forward": rows alive at the end by forward selection, so that each adds most about the classes to those before
   it; the others by survival.
 * "backward": the first hundred by survival, and of these by backward elimination: the best is the one that a linear
   model keeps longest; the others by survival.
@@ -36,11 +36,11 @@ from dsofs.problem import Problem, Solution
 MOST_FORWARD = 100  # groups that are put in order by forward selection; those after them stay in the order of norms
 MOST_BACKWARD = 100  # groups that backward elimination starts from; those after them stay in the order of survival
 FORWARD_FIRST = 6  # groups that forward selection puts before those of backward elimination
-MOST_COLUMNS = 1000  # in these groups; with more of them it takes too long, and all stay in the order of before
+MOST_COLUMNS = 1000  # in these groups; with more it takes too long, and the order stays as it was
 ROUNDING = 1e-10  # a norm below this part of the largest is zero
 DISTINCT, COPY, CONSTANT = range(3)  # kinds of features, in the order of their ranks
-COLLINEAR = 1e-8  # a column of which this part is left says nothing that those before it did not say
-TINY = 1e-15  # of Y left to explain: nothing but rounding
+COLLINEAR = 1e-8  # a column is redundant if those before it leave less than this part of it unexplained
+TINY = 1e-15  # share of Y left to explain that is only rounding
 TIED = 1e-9  # numbers that differ by no more, relative to the larger one, are equal but for rounding
 RIDGE = 1.0  # r: the penalty is as much as the variance of a standardised column
 
@@ -57,14 +57,14 @@ def norm_scores(problem: Problem, solution: Solution) -> Floats:
     norms = _beside_chance(problem, problem.norms(solution.W))
     present = norms > ROUNDING * norms.max()
     smallest = norms[present].min(initial=1.0)
-    # Survival scores lie between 0 and 2.
+    # Survival scores are between 0 and 2.
     return np.where(present, norms, smallest * survival_scores(problem, solution) / 4)
 
 
 def _beside_chance(problem: Problem, norms: Floats) -> Floats:
     """The norms of groups on the scale of single columns, since those of many columns are larger by chance.
 
-    Those of groups with a factor are on the scale of W itself: a costly group has no larger norm for its cost.
+    Those of groups with a factor are on the scale of W itself: a cost does not enlarge the norm of a group.
     """
     norms = norms if problem.chance is None else norms / problem.chance
     return norms if problem.factor is None else norms / problem.factor ** (1 / problem.unit)
@@ -73,8 +73,8 @@ def _beside_chance(problem: Problem, norms: Floats) -> Floats:
 def forward_scores(problem: Problem, solution: Solution, count: int = MOST_FORWARD) -> Floats:
     """For groups alive at the end 1 + the part of Y that those before them leave unexplained; survival for the others.
 
-    Norms tell which features are needed together; the first few of them by norm may all say the same. ``count``: groups
-    that are put in order; the others that are alive score 1.
+    Norms tell which features are needed together; the first few by norm may all carry the same information.
+    ``count``: groups that are put in order; the others that are alive score 1.
     """
     scores, norms = survival_scores(problem, solution), solution.survival.share
     alive = np.flatnonzero(solution.survival.alive)
@@ -89,9 +89,9 @@ def forward_scores(problem: Problem, solution: Solution, count: int = MOST_FORWA
 
 
 def backward_scores(problem: Problem, solution: Solution) -> Floats:
-    """Above 2 the later the better: the turn of backward elimination, for the first by survival; that for the others.
+    """For the first by survival, 2 plus the turn of backward elimination; survival for the others.
 
-    Survival tells which features the others cannot replace while there are many; fewer must do without those others.
+    Survival tells which of many features cannot be replaced by the others; with few, those others are gone.
     """
     scores = survival_scores(problem, solution)
     of_features = scores[: problem.n_groups - problem.bias]
@@ -110,7 +110,7 @@ def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
     """From 4 on the first few of forward selection, 3 more than they score there; backward elimination for the others.
 
     Forward selection knows best which few to take, backward elimination which of many to leave out. Where fewer are
-    alive, all of those come first: by survival the next ones may say the same.
+    alive, all of those come first: the next ones by survival may carry the same information.
     """
     scores, forward = backward_scores(problem, solution), forward_scores(problem, solution, FORWARD_FIRST)
     first = best(forward[: problem.n_groups - problem.bias], FORWARD_FIRST)
@@ -120,7 +120,7 @@ def forward_backward_scores(problem: Problem, solution: Solution) -> Floats:
 
 
 def correlation_scores(problem: Problem) -> Floats:
-    """Below 1: how each group varies with Y."""
+    """Scores below 1: how each group varies with Y."""
     scores = problem.dual_norms(problem.X.weighted(problem.X.centred(problem.Y)))
     return scores / (2 * max(float(scores.max()), np.finfo(np.float64).tiny))
 
@@ -142,7 +142,7 @@ def rank_features(
     ``kept`` are those of the rows of W. Copies of them say nothing new: they come after all of these, or, in a group of
     several features, after those of the group. The others are constant, score 0 and come last.
     """
-    none_left = problem.without_features(solution.W)  # what is in the rows of W is rounding
+    none_left = problem.without_features(solution.W)  # the rows of W hold only rounding errors
     of_groups = correlation_scores(problem) if none_left else RANKINGS[rule](problem, solution)
     scores, norms, group = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features, dtype=np.intp)
     scores[kept] = problem.expand(of_groups)[: len(kept)]
@@ -226,9 +226,9 @@ def unexplained(
 ) -> Floats:
     """Forward selection: the part of Y left to explain when each group of columns is taken; 0 for those never taken.
 
-    Each is the one that explains most beside those before it. With the covariances G = Z'Z of centred columns and
-    b = Z'Y, columns F explain  gain = ||R'b_F||^2  of Y, where R R' is the (pseudo-)inverse of G_FF. Taking them
-    leaves, as in a Cholesky factorisation with pivots,
+    Each next one explains most of what those before it leave unexplained. With the covariances G = Z'Z of centred
+    columns and b = Z'Y, columns F explain  gain = ||R'b_F||^2  of Y, where R R' is the (pseudo-)inverse of G_FF. Taking
+    them leaves, as in a Cholesky factorisation with pivots,
 
         G - G_F R R' G_F',        b - G_F R R' b_F.
 
@@ -266,7 +266,7 @@ def unexplained(
 
 @dataclass(frozen=True)
 class _Moments:
-    """Of centred columns Z and Y, beside what columns that are given explain."""
+    """Covariances of centred columns Z and Y, less what the given columns explain."""
 
     G: Floats  # Z'Z
     b: Floats  # Z'Y
@@ -312,7 +312,7 @@ def _gains(G: Floats, b: Floats, enough: Floats, columns: list[Ints], firsts: In
 
 
 def _evidence(share: Floats, df: Ints, left: float, n_targets: int) -> Floats:
-    """-log p of the F-test for groups that explain this share of what is left of Y, with so many degrees of freedom."""
+    """-log p of the F-test for groups that explain this share of the rest of Y with these degrees of freedom."""
     rest = left - df
     possible = (rest > 0) & (df > 0) & (share > 0)
     evidence = np.zeros(len(share))
@@ -421,7 +421,7 @@ class _Ridge:
 
             ||w||^2  ~  sigma^2 m chi2(c),        m = r d^2 / (lam (1 + r d^2)^2).
 
-        Both are unlikely alike at the same z of Wilson and Hilferty,  chi2(k) = k (1 - 2 / 9k + z sqrt(2 / 9k))^3.
+        They are equally unlikely at the same z of Wilson and Hilferty,  chi2(k) = k (1 - 2 / 9k + z sqrt(2 / 9k))^3.
         """
         c, k, r = self.W.shape[1], df * self.W.shape[1], RIDGE * divisor**2
         spread = (np.trace(self.H[np.ix_(F, F)]) - self.lam * np.sum(self.H[F] ** 2)) / df

@@ -30,7 +30,7 @@ Fitted = TypeVar("Fitted")
 LARGEST = 1e100  # products of two such numbers and their sums are still finite
 
 
-# Parameters: what they may be, one by one and together, and one error that lists all that is wrong with a call.
+# Parameters: what they may be, one by one and together, and one error that lists everything that is wrong with a call.
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ ARRAY_LIKE = Rule(lambda value: not isinstance(value, str) and hasattr(value, "_
 
 @dataclass(frozen=True)
 class Conflict:
-    """Settings that do not go together: a parameter -> the values that clash with those of the others."""
+    """Settings that contradict each other: a parameter -> its values that do not work with those of the others."""
 
     settings: Mapping[str, Rule]
     sentence: str  # the cure; {owner} is the name of the estimator
@@ -195,7 +195,7 @@ def check_weighted_X_y(
 
 
 def positive_weights(estimator: BaseEstimator, sample_weight: AnyArray | None) -> tuple[Floats | None, Ints | None]:
-    """The positive ones of weights that ``wrong_sample_weight`` finds nothing wrong with, and whose they are.
+    """The positive weights, once ``wrong_sample_weight`` has checked them, and the samples they belong to.
 
     None in place of weights that are all 1, and where they are those of all samples.
     """

@@ -30,8 +30,8 @@ def test_demo_shows_features_pixels_certificate_and_accuracy_and_writes_a_report
     assert result.exit_code == 0
     for words in (
         "worst radius",
-        "stationary to",
-        "held-out accuracy",
+        "conditions of a local optimum hold to",
+        "Held-out accuracy",
         "with 5 features",
         "with all 64",
         "5 of 64 features tell 10 classes apart",
@@ -42,7 +42,7 @@ def test_demo_shows_features_pixels_certificate_and_accuracy_and_writes_a_report
 
 
 def test_demo_below_one_and_bad_values(tmp_path):
-    assert "stationary to" in run("demo", "--p", "0.5", "--out", str(tmp_path / "report.html")).output
+    assert "of a local optimum hold to" in run("demo", "--p", "0.5", "--out", str(tmp_path / "report.html")).output
     assert run("demo", "--p", "2").exit_code == 2
     result = run("demo", "--out", str(tmp_path / "none" / "report.html"))
     assert result.exit_code == 2

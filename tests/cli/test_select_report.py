@@ -46,8 +46,10 @@ def test_what_is_printed(table):
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["rank", "feature", "score"]
     assert lines[5] == f"Written: {out / 'selected.csv'}, {out / 'selection.json'}"
-    assert "Held-out accuracy" in lines[6]
-    assert "in at least half of 3 resamples" in lines[7]
+    assert lines[6].startswith("Do not use: 4 of 30 features")
+    assert lines[7].startswith("Held-out accuracy")
+    assert lines[8].startswith("Permutation test: p = ")
+    assert "in at least half of 3 resamples" in lines[9]
     assert lines[-1] == f"Written: {out / 'report.html'}"
 
 
@@ -75,7 +77,7 @@ def test_numbers_that_the_time_allows_give_the_same_again(table, monkeypatch):
     chosen = run(*words, "--time", "0.001")
     assert chosen.exit_code == 0, chosen.output
     assert "Examining: 5 resamples and no shuffled labellings" in chosen.stderr
-    again = chosen.stderr.rpartition("To repeat exactly this: ")[2].split()
+    again = chosen.stderr.rpartition("To get the same figures again: ")[2].split()
     assert again == ["--resamples", "5", "--permutations", "0"]
     given = run(*words, *again)
     first, second = (json.loads(result.stdout) for result in (chosen, given))

@@ -79,7 +79,7 @@ def test_equals_and_lone_methods_and_uselessness():
     assert headline(lone) == "dso predicts 90.1% of the held-out samples correctly"
     assert 'id="best"' not in render_comparison(lone)
     useless = with_accuracy([0.01, 0.01], [0.0, 0.0])
-    assert "no accuracy is above chance by more than its uncertainty" in told(useless)
+    assert "no accuracy exceeds chance by more than its uncertainty" in told(useless)
     unbalanced = replace(useless, balanced=with_accuracy([0.9, 0.9], [0.9, 0.9]).balanced)
     assert "No method predicts better than always naming the largest class" in told(unbalanced)
 

@@ -110,7 +110,7 @@ def test_features_without_weight_stand_below_a_line():
     page = render(found)
     rows = re.findall(r"<tr(?: class=\"([\w -]*)\")?><td>(\d+)</td>", page)
     assert [int(rank) for kinds, rank in rows if "weightless-from" in kinds.split()] == [without + 1]
-    assert "Below the double line stand features to which the selector" in page
+    assert "Features below the double line have weight 0" in page
     none = examine(X, y, F_TEST(12), n_resamples=4, n_permutations=0)
     assert {feature.has_weight for feature in none.chosen} == {None}
     assert "double line" not in render(none)

@@ -36,7 +36,7 @@ def test_a_proxy_of_the_batch_is_not_selected_beside_it(table):
     assert found.findings.chosen[0].frequency > 0.5  # adjusted for in resamples too
     assert found.findings.covariates.names == ["batch", "age"]
     assert found.selection.data["n_features"] == 12
-    assert "Beside the covariates" in render(found.findings)
+    assert "What the covariates predict" in render(found.findings)
 
 
 def test_settings_reach_the_selector_and_the_record(table, tmp_path):

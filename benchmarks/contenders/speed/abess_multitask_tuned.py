@@ -1,4 +1,4 @@
-"""abess: the best subset for least squares on the class columns, its size tuned by EBIC as it comes."""
+"""abess: the best subset for least squares on the class columns, its size tuned by EBIC, the default."""
 
 import os
 

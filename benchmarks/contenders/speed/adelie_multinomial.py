@@ -1,4 +1,4 @@
-"""adelie's multinomial regression, a group per feature: a path of up to 100 prices, as it comes but on all cores."""
+"""adelie's multinomial regression, a group per feature: a path of up to 100 penalties, on all cores."""
 
 import os
 

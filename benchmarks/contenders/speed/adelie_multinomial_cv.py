@@ -1,4 +1,4 @@
-"""adelie's multinomial regression, a group per feature: the price tuned by 5 folds, 100 values, and fitted again."""
+"""adelie's multinomial regression, a group per feature: the penalty tuned by 5 folds, 100 values, and fitted again."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""DSOSelector() as it comes: p = 0.85, a little slack."""
+"""DSOSelector() with its default settings: p = 0.85, a little slack."""
 
 import numpy as np
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "datasets": "List the data sets of the paper, whether they are available and where.",
     "reproduce": "Compute the paper's tables and figures again, next to the printed numbers.",
 }
-INTERRUPTED = 130  # exit code, as shells have it for Ctrl-C
+INTERRUPTED = 130  # the exit code that shells use for Ctrl-C
 CALLED = "dsofs.called"  # where a command finds the words it was called with
 
 
@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Remember the words of the command: reports say how they came about."""
+        """Remember the words of the command, which reports show."""
         called = readable(shlex.join(["dsofs", *args]))
         ctx = super().make_context(info_name, args, parent, **extra)
         ctx.meta[CALLED] = called

@@ -68,7 +68,8 @@ def show_digits(console: Console, k: int, p: float, seed: int) -> None:
     X, y = load_digits(return_X_y=True)
     console.rule("[bold]Digits: 0 to 9, from 8 x 8 pixels")
     selector, sentences = run_selector(X, y, k, p, seed)
-    console.print(pixel_map(X.mean(axis=0), selector.ranking_, k))
+    console.print(pixel_map(X.mean(axis=0), selector.ranking_, k), end="")
+    console.print("Shades: the mean image. Numbers: the chosen pixels, 1 is the best.\n", highlight=False)
     console.print("\n".join(sentences))
 
 
@@ -85,6 +86,9 @@ def write_report(console: Console, k: int, p: float, seed: int, out: Path) -> No
     console.rule("[bold]A report to hand on")
     console.print(Text(in_words(findings)), soft_wrap=True)
     console.print(Text(f"Written: {out.resolve()}"), soft_wrap=True)
+    console.print(
+        "\nYour own table: [bold]dsofs select table.csv --target LABEL -k 20 --out result[/]", highlight=False
+    )
 
 
 def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> tuple[DSOSelector, list[str]]:
@@ -92,29 +96,31 @@ def run_selector(X: AnyArray, y: AnyArray, k: int, p: float, seed: int) -> tuple
     X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=TRAINING, stratify=y, random_state=seed)
     clock = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes that cannot be separated: said below
+        warnings.simplefilter("ignore", UserWarning)  # classes that cannot be separated are reported below
         selector = DSOSelector(k, p=p).fit(X_train, y_train)
     seconds = time.perf_counter() - clock
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     some = model.fit(selector.transform(X_train), y_train).score(selector.transform(X_test), y_test)
     everything = model.fit(X_train, y_train).score(X_test, y_test)
     return selector, [
+        f"Selected in {seconds:.2f} s from {len(y_train):,} training samples of {selector.classes_.size} classes.",
+        f"Held-out accuracy of a linear SVM on the other {len(y_test)}: [bold]{some:.1%}[/] with {k} features, "
+        f"{everything:.1%} with all {X.shape[1]}.",
         *certificate(selector),
-        f"{seconds:.3f} s for {len(y_train)} training samples of {selector.classes_.size} classes",
-        f"held-out accuracy of a linear SVM on the other {len(y_test)}: [bold]{some:.1%}[/] with {k} features, "
-        f"{everything:.1%} with all {X.shape[1]}\n",
+        "",
     ]
 
 
 def certificate(selector: DSOSelector) -> list[str]:
     """How near the optimum the weights are, and whether the classes can be separated."""
-    reached = f"stationary to {selector.stationarity_:.1e}"
+    reached = f"the conditions of a local optimum hold to {selector.stationarity_:.1e}"
     if selector.p >= 1:
-        reached = f"within {selector.duality_gap_:.1e} of the optimum (certified duality gap)"
+        reached = f"certified within {selector.duality_gap_:.1e} of the optimum"
     rows = int(np.count_nonzero(np.any(selector.coef_ != 0, axis=0)))
-    found = [f"{selector.status_}: {reached}, {rows} features not zero, {selector.n_iter_} steps"]
+    steps = f"{selector.n_iter_} steps ({selector.status_})"
+    found = [f"Certificate: {reached} after {steps}; {rows} features have a nonzero weight."]
     if n := len(selector.conflicts_):
-        found.append(f"{n} training samples contradict each other: no linear rule classifies all of them correctly")
+        found.append(f"{n} training samples contradict each other: no linear rule classifies all of them correctly.")
     return found
 
 

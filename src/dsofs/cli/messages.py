@@ -46,5 +46,5 @@ def show_notes(console: Console, notes: Iterable[Note]) -> None:
 
 
 def printable(text: str) -> str:
-    """Names from data, without what would steer the terminal."""
+    """Names from data, without control characters of the terminal."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

@@ -1,4 +1,4 @@
-"""Options that several commands share, each spelled alike everywhere; and the old spellings of some."""
+"""Options that several commands share, with the same spelling everywhere; and old spellings of some."""
 
 from __future__ import annotations
 

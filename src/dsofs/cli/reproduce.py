@@ -69,7 +69,7 @@ def main(
 
 
 def for_terminal(table: Table) -> RichTable:
-    """Without the marks of Markdown."""
+    """Text without the marks of Markdown."""
     drawn = RichTable(title=table.title, title_justify="left", caption=table.notes, caption_justify="left", box=None,
                       pad_edge=False)  # fmt: skip
     for number, heading in enumerate(table.header):
@@ -97,7 +97,7 @@ def results_in(out: Path) -> Path:
 
 
 def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
-    """The six that are easy to get, and whatever else is available."""
+    """The six that are easy to get, and all others that are available."""
     others = () if quick else (*paper.DATA, *paper.STAND_INS)
     more = (name for name in others if name not in paper.AVAILABLE and locate(CATALOGUE[name], data_dir))
     return (*paper.AVAILABLE, *more)

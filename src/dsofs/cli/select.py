@@ -26,7 +26,7 @@ from dsofs.report.verdict import in_words, own_remarks
 from dsofs.workflows.select import HARD, REPORT, TableSelection, select_table
 
 OFTEN = 0.5  # of the resamples
-PRINTED = 50  # features: more would scroll what is said below them off the screen
+PRINTED = 50  # features: more would scroll the summary off the screen
 
 
 def penalty(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
@@ -92,12 +92,12 @@ def main(file: Path, as_json: bool, **settings: Any) -> None:
 
 
 def plan_words(plan: Plan) -> str:
-    """What will be measured, how long that is estimated to take, and how to have the same again."""
+    """What will be measured, how long that is estimated to take, and how to get the same again."""
     words = f"Examining: {plan.words}, about {plan.seconds:.0f} s"
     if plan.time_limit is None:
         return f"{words}."
     again = f"--resamples {plan.n_resamples} --permutations {plan.n_permutations}"
-    return f"{words}; --time leaves {plan.time_limit:.0f} s. To repeat exactly this: {again}"
+    return f"{words} of the {plan.time_limit:.0f} s that --time leaves. To get the same figures again: {again}"
 
 
 def summary(found: TableSelection) -> dict[str, Any]:
@@ -165,6 +165,6 @@ def again_words(findings: Findings) -> str:
     """How many of the features the resamples chose again."""
     often = sum(feature.frequency >= OFTEN for feature in findings.chosen)
     return (
-        f"Chosen again in at least half of {findings.origin.n_resamples} resamples: {often} of "
-        f"{len(findings.chosen)} features; selected.csv says how often each was."
+        f"Stability: {often} of {len(findings.chosen)} features were chosen again in at least half of "
+        f"{findings.origin.n_resamples} resamples."
     )

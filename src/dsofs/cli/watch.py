@@ -1,4 +1,4 @@
-"""What a user sees of work that takes long: how far it is, and how long the rest will take."""
+"""Progress of long work: how far it is, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _clock(seconds: float) -> timedelta:
 
 
 class Stages:
-    """The ``progress`` of a selection: a bar with the time left for the stage at work; nothing where nobody watches."""
+    """The ``progress`` of a selection: a bar with the time left for the stage; nothing without a terminal."""
 
     def __init__(self, console: Console) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())

@@ -91,7 +91,7 @@ def _known(name: str) -> Dataset:
 
 
 def _obtain(dataset: Dataset, data_dir: str | os.PathLike[str] | None, download: bool) -> Found:
-    """Download it, or say all that a user needs to know to get it by hand."""
+    """Download it, or say how to get it by hand."""
     reason = "it is not downloaded"
     if download and not dataset.is_stand_in:
         try:

@@ -19,7 +19,7 @@ class DatasetNotFoundError(FileNotFoundError):
 
 
 def download(dataset: Dataset) -> Found:
-    """Try the sources in turn; what is read from the first that serves is kept as an npz file in the cache."""
+    """Try the sources in turn; the data of the first that works are kept as an npz file in the cache."""
     pooch = require("pooch", "data")
     require("tqdm", "data")  # with which pooch draws its progress bar
     failures = []
@@ -44,7 +44,7 @@ def _fetch(pooch: ModuleType, dataset: Dataset, source: PublishedFile) -> tuple[
 
 
 def where_to_get(dataset: Dataset, data_dir: str | os.PathLike[str] | None = None) -> str:
-    """What a user can do who wants the data set and has no way to download it here."""
+    """How to get the data set where it cannot be downloaded."""
     folder = data_folder(data_dir) or cache_folder()
     put = f"into {folder}, or into another folder that you name with data_dir or {VARIABLE}"
     if dataset.is_stand_in:

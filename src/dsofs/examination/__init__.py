@@ -1,1 +1,1 @@
-"""One selection examined: how good, how stable, better than chance, and where it may err."""
+"""Examine one selection: how good it is, how stable, whether better than chance, and where it may be wrong."""

@@ -32,7 +32,7 @@ class Choice:
 
 
 def check_selector(selector: Any) -> None:
-    """Refuse what says nothing about single features."""
+    """Refuse selectors that say nothing about single features."""
     steps = [selector]
     if isinstance(selector, Pipeline):
         steps = [step for _, step in selector.steps]
@@ -57,7 +57,7 @@ def choice_of(fitted: Any, n_features: int) -> Choice:
 
 
 def _after(choice: Choice, step: Any) -> Choice:
-    """What is left of a choice when the next step of a pipeline has chosen among it."""
+    """The choice of two steps of a pipeline, the second of which chose among the features of the first."""
     if step is None or step == "passthrough":
         return choice
     columns = np.sort(choice.order[: choice.n_chosen])  # as they reach the step
@@ -67,7 +67,7 @@ def _after(choice: Choice, step: Any) -> Choice:
     within = choice_of(step, len(columns))
     scores = np.full(len(choice.order), np.nan)
     scores[columns] = within.scores
-    # What earlier steps left out keeps their order, after all that reached this step.
+    # Features that earlier steps left out keep their order, after those that reached this step.
     goes_on = within.n_ordered == len(columns) and choice.n_ordered > len(columns)
     return Choice(
         order=np.concatenate([columns[within.order], choice.order[choice.n_chosen :]]),
@@ -113,7 +113,7 @@ def _n_selectable(fitted: Any, order: Ints) -> int:
 
 
 def _scores(fitted: Any, support: np.ndarray) -> Floats:
-    """Of the features themselves, or in the model that the selector fitted to them or to those it kept."""
+    """Scores of the features, or their weights in the model that the selector fitted to all or to those it kept."""
     scores = np.full(len(support), np.nan)
     given = getattr(fitted, "scores_", None)
     if given is None:

@@ -66,7 +66,7 @@ def beside_covariates(
 
 
 def levels_of(data: Samples, columns: Sequence[int]) -> Ints | None:
-    """Codes of the levels of a covariate whose columns have two values each, as indicators have; None of others."""
+    """Codes of the levels of a covariate whose columns have two values each, as indicators have; None for others."""
     values = dense(data.X[:, list(columns)])
     rows, codes = np.unique(values, axis=0, return_inverse=True)
     is_category = len(rows) > 1 and all(len(np.unique(column)) <= 2 for column in values.T)
@@ -74,7 +74,7 @@ def levels_of(data: Samples, columns: Sequence[int]) -> Ints | None:
 
 
 def _predictions(data: Samples, run: Resample, chosen: Ints, covariates: Ints, levels: Sequence[Ints]) -> list[Ints]:
-    """Of the held-out samples: classes by the covariates, and by both; levels of covariates by the chosen features."""
+    """Predictions for the held-out samples: classes by the covariates, and by both; levels by the chosen features."""
     A, Z = (dense(data.X[:, columns]) for columns in (chosen, covariates))
     return [
         _predict(Z, data.y, run),

@@ -1,10 +1,10 @@
 """Samples whose labels look wrong: further on the side of another class than the spread of their own class explains.
 
 Where classes overlap, the samples in the overlap are predicted as another class almost whenever they are held out,
-although their labels are right. So it matters how far on the wrong side a sample lies, not how often it is there. With
-m_i the mean margin of sample i (the decision value for its own class against the nearest other one) over the resamples
-that held it out, by the model on all features where that predicts no worse than the chosen ones, or else over all
-numbers of features, since one selection of few features is noisy,
+although their labels are correct. So it matters how far on the wrong side a sample lies, not how often it is there.
+With m_i the mean margin of sample i (the decision value for its own class against the nearest other one) over the
+resamples that held it out, by the model on all features where that predicts no worse than the chosen ones, or else over
+all numbers of features, since one selection of few features is noisy,
 
     z_i = (m_i - median of its class) / s,     s = 1.4826 median_j |m_j - median of its class|,
 
@@ -26,7 +26,7 @@ from dsofs.examination.resampling import Resample
 from dsofs.statistics.judge import Judgement
 from dsofs.statistics.samples import Samples
 
-FALSE_SHARE = 0.2  # of the listed samples, in expectation, if margins are normal: four of five are worth a look
+FALSE_SHARE = 0.2  # expected share of correct labels among the listed samples, if margins are normal
 FEWEST_TIMES = 3  # a sample was held out: below, its mean margin is mostly noise
 MOSTLY = 0.5  # of these times it was predicted as another class: otherwise its label is confirmed more often than not
 NORMAL = 1.4826  # standard deviations in a median absolute deviation
@@ -83,6 +83,6 @@ def too_far(margins: Floats, codes: Ints) -> Bools:
     for code in np.unique(codes):
         below[codes == code] -= np.median(margins[codes == code])
     spread = NORMAL * np.median(np.abs(below)) if len(below) else 0.0
-    if spread == 0:  # half of the margins are the same, and there is nothing to compare with
+    if spread == 0:  # half of the margins are equal, so there is no spread to compare with
         return np.zeros(len(below), dtype=bool)
     return np.asarray(false_discovery_control(norm.cdf(below / spread)) <= FALSE_SHARE)

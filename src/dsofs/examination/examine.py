@@ -1,4 +1,4 @@
-"""From a selection to all that can be said about it: how good, how stable, better than chance, and where it may err."""
+"""Examine a selection: how good it is, how stable, whether better than chance, and where it may be wrong."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from dsofs.stopwatch import Progress, Stopwatch
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
-# Splits that each shuffled labelling is judged on: the smaller the data, the noisier one split is and the cheaper more.
+# Splits that each shuffled labelling is judged on: one split of small data is noisy, and more of them cost little.
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
 
 
@@ -191,11 +191,11 @@ def examine(
 
 
 class Examination(BaseEstimator):  # type: ignore[misc]
-    """Whose data are checked."""
+    """Stands for the estimator when data are checked, and names itself in the messages."""
 
 
 def _limits(selector: Any, folds: dict[str, int], choice: Choice) -> list[str]:
-    """What the selector does not allow to measure as for others."""
+    """What cannot be measured for this selector, in sentences."""
     found = []
     for name, number in folds.items():
         found.append(

@@ -58,13 +58,13 @@ class AccuracyCurve:
 
     @property
     def best_k(self) -> int:
-        """Where the curve is highest: not saved, since that accuracy was picked by the resamples that measured it."""
+        """Where the curve is highest. Not saved: that accuracy is optimistic, since the same resamples picked it."""
         return self.ks[self.mean.index(max(self.mean))]
 
 
 @dataclass(frozen=True)
 class BalancedAccuracy:
-    """Held-out accuracy in which every class counts alike, over the classes that were ever held out."""
+    """Balanced held-out accuracy, over the classes that were ever held out."""
 
     mean: float
     standard_error: float  # corrected for shared samples, and no less than that of predictions by chance
@@ -74,7 +74,7 @@ class BalancedAccuracy:
 
     @property
     def skill(self) -> float:
-        """The part of the way from chance to perfect prediction."""
+        """0 for chance, 1 for perfect prediction."""
         return (self.mean - self.chance) / (1 - self.chance)
 
 
@@ -137,7 +137,7 @@ class PermutationTest:
 
     @property
     def smallest_of_shuffles(self) -> float:
-        """The smallest p-value that so many shuffles allow."""
+        """The smallest p-value that this number of shuffles allows."""
         return 1 / (1 + len(self.shuffled))
 
 
@@ -166,7 +166,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A sample too far on the side of another class, or part of a proof that classes cannot be separated."""
+    """A sample whose label looks wrong, or which is part of a proof that classes cannot be separated."""
 
     sample: str
     label: str
@@ -178,7 +178,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How the solver got there, and its certificate; for methods that have one."""
+    """The iterations of the solver and its certificate, for methods that have one."""
 
     status: str
     certificate: str  # "duality gap" or "stationarity"
@@ -200,12 +200,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much was to be measured: fixed before it was, from what it was estimated to take."""
+    """How much is measured; fixed beforehand, from the estimated time."""
 
     n_resamples: int
     n_permutations: int
     seconds: float  # estimated for all of them
-    time_limit: float | None  # that they were chosen for; None: there was none, or they were given
+    time_limit: float | None  # for which the numbers were chosen; None if there was no limit, or they were given
 
     @property
     def words(self) -> str:

@@ -41,12 +41,12 @@ def corrected_error(deviation: Floats, runs: Sequence[Resample]) -> Floats:
 
 
 def frequencies(runs: Sequence[Resample], k: int, n_features: int) -> Floats:
-    """Of every feature: the share of the resamples in which it was chosen."""
+    """The share of the resamples in which each feature was chosen."""
     return np.bincount(np.concatenate([run.best(k, k) for run in runs]), minlength=n_features) / len(runs)
 
 
 def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, selectable: Ints) -> StabilityCurve:
-    """Of the choice among the ``selectable`` features."""
+    """Nogueira's index of the choice among the ``selectable`` features."""
     places = [[np.searchsorted(selectable, run.best(number, k)) for run in runs] for number in ks]
     found = [stability(sets, len(selectable)) for sets in places]
     index, low, high = ([_known(getattr(each, part)) for each in found] for part in ("index", "low", "high"))
@@ -54,7 +54,7 @@ def stability_curve(runs: Sequence[Resample], ks: list[int], k: int, selectable:
 
 
 def _known(value: float) -> float | None:
-    """What JSON can hold: there is no index where all features are chosen."""
+    """None for NaN, which JSON cannot hold: there is no index if all features are chosen."""
     return None if np.isnan(value) else min(value, 1.0)
 
 
@@ -66,7 +66,7 @@ def confusion(runs: Sequence[Resample], data: Samples, position: int) -> Ints:
 
 
 def balanced_accuracy(runs: Sequence[Resample], data: Samples, position: int) -> BalancedAccuracy | None:
-    """The mean share of right predictions over the t classes that were ever held out; None if t < 2.
+    """The mean share of correct predictions over the t classes that were ever held out; None if t < 2.
 
     Its standard error is that of resamples that share samples, and at least that of guesses, one for each sample (or
     group) that was held out.
@@ -90,14 +90,14 @@ def balanced_accuracy(runs: Sequence[Resample], data: Samples, position: int) ->
 
 
 def _right_shares(predicted: Ints, codes: Ints, n_classes: int) -> Floats:
-    """Of each class; NaN if it was not held out."""
+    """The share of correct predictions for each class; NaN if it was not held out."""
     held_out = np.bincount(codes, minlength=n_classes)
     right = np.bincount(codes[predicted == codes], minlength=n_classes)
     return np.divide(right, held_out, out=np.full(n_classes, np.nan), where=held_out > 0)
 
 
 def _units_held_out(runs: Sequence[Resample], data: Samples) -> Ints:
-    """Of each class: the samples that were ever held out, or the groups of them."""
+    """For each class, the number of samples (or groups) that were ever held out."""
     rows = np.unique(np.concatenate([run.test for run in runs]))
     units = rows if data.groups is None else data.groups[rows]
     return np.bincount(np.unique(np.stack([data.y[rows], units]), axis=1)[0], minlength=len(data.classes))

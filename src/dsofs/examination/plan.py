@@ -26,7 +26,7 @@ TIME_LIMIT = 60.0  # seconds
 PREFERRED = ((20, 99), (20, 49), (20, 19), (10, 19), (20, 0), (10, 0), (5, 0))
 MOST, LEAST = PREFERRED[0][0], PREFERRED[-1][0]  # resamples
 ENOUGH = 19
-FINER = 0.25  # of the time, at most, if there are more than enough: they only make the p-value finer
+FINER = 0.25  # share of the time for more than 19 labellings, which only make the p-value finer
 LOADING = 0.5  # seconds of a first fit
 
 
@@ -39,7 +39,7 @@ class Costs:
 
     @classmethod
     def of(cls, runs: Sequence[Resample], n_splits: int, selecting: float, n_jobs: int | None) -> Costs:
-        """From resamples that were timed, and the seconds of the selection on all samples."""
+        """Estimate from resamples that were timed, and from the seconds of the selection on all samples."""
         cores, one = effective_n_jobs(n_jobs), median(run.seconds for run in runs)
         return cls(one / cores, n_splits * max(one, TRAINING * (selecting - LOADING)) / cores)
 

@@ -21,7 +21,7 @@ from dsofs.statistics.samples import Samples
 from dsofs.statistics.splits import Rows
 from dsofs.stopwatch import Stopwatch
 
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of a function in memory, another one in every run
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # the address of a function in memory, which differs from run to run
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Source:
 
 
 def convergence(fitted: Any, selectable: Ints) -> Convergence | None:
-    """Of methods that keep a history; ``selectable`` are the features, less covariates."""
+    """The convergence of methods that keep a history; ``selectable`` are the features without covariates."""
     history = getattr(fitted, "history_", None)
     if history is None:
         return None
@@ -88,7 +88,7 @@ def origin(
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON holds it; what it cannot hold, in words."""
+    """A parameter as a JSON value, or in words if JSON has no such value."""
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):
         return value
     if hasattr(value, "__len__") and len(value) > 20:

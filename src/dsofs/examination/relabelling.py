@@ -3,7 +3,7 @@
 Without groups every labelling with the same class counts is. Samples of one group (a patient) belong together, so with
 groups only these exchange their labels:
 
-* pure groups, whose samples all have one label: the labels move among the pure groups, of whatever size;
+* pure groups, whose samples all have one label: the labels move among the pure groups, of any size;
 * mixed groups: their label vectors move among the mixed groups of equal size, and labels move within each group.
 """
 

@@ -27,7 +27,7 @@ from dsofs.statistics.splits import TRAINING, Rows, folds, train_test
 
 Step = Callable[[int], None]  # called with the number of steps done
 
-ALL_FEATURES_ENTRIES = 20_000_000  # of a training part; on more, the model on all features is not worth its time
+ALL_FEATURES_ENTRIES = 20_000_000  # entries of a training part; above it, the model on all features takes too long
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Resample:
     train: Ints
     test: Ints
     order: Ints  # features, best first, as many as the largest number asked for
-    n_chosen: int  # by the selector itself, which may choose more of them here and fewer there
+    n_chosen: int  # chosen by the selector itself, whose number may differ between resamples
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     margins: Floats  # of the held-out samples, means over the numbers of features; NaN for classes not learnt
     by_all: Judgement | None  # the same model on all features
@@ -100,7 +100,7 @@ def run_split(
 ) -> Resample:
     """Select on the training part, then fit and predict with each number of features; k is the selector's own.
 
-    And with the features in ``also``: all that can be selected.
+    And with the features in ``also``, all that can be selected.
     """
     clock = time.perf_counter()
     split = data.split(*rows)
@@ -125,7 +125,7 @@ def _judge(split: Split, features: Ints) -> Judgement:
 
 
 def _judge_all(split: Split, features: Ints) -> Judgement:
-    """As they are, sparse or not; nothing is copied if these are all features."""
+    """The same with X as it is, sparse or not; nothing is copied if these are all features."""
     training, test = (
         part.X if len(features) == part.X.shape[1] else part.X[:, features] for part in (split.training, split.test)
     )
@@ -147,7 +147,7 @@ def given_folds(selector: Any) -> dict[str, int]:
 
 
 def with_own_folds(selector: Any, training: Samples) -> Any:
-    """A copy for these samples: folds of all samples give way to as many folds of these."""
+    """A copy for these samples: folds of all samples are replaced by the same number of folds of these."""
     parameters = {}
     for name, number in given_folds(selector).items():
         parameters[name] = folds(training, number, stratified=True, seed=0)
@@ -173,7 +173,7 @@ def shuffled_accuracies(
 
 
 def _mean_accuracy(data: Samples, selector: Any, n_splits: int, k: int, seed: int) -> float:
-    """Of k features, over random splits."""
+    """Accuracy with k features, over random splits."""
     runs = [run_split(data, selector, split, [k], k) for split in random_splits(data, n_splits, seed)]
     return float(np.mean([np.mean(run.predicted[0] == data.y[run.test]) for run in runs]))
 

@@ -17,7 +17,7 @@ SAMPLES_DRAWN = 1_000  # in the view of samples
 COLUMNS_DRAWN = 600  # samples in the heat map
 ROWS_DRAWN = 40  # features in the heat map
 LIMIT = 2.5  # standard deviations at which the heat map's colours end
-RIDGE = 0.1  # of the mean within-class variance, added so that few samples do not make axes of noise
+RIDGE = 0.1  # of the mean within-class variance, added so that axes are not fitted to noise if there are few samples
 
 
 def standardise(A: Floats, like: Floats) -> Floats:
@@ -50,7 +50,7 @@ def class_means(A: Floats, data: Samples) -> Floats:
 def discriminant_axes(Z: Floats, codes: Ints) -> Floats:
     """Two columns: directions that spread the class means widest, relative to the spread within classes.
 
-    Two classes have one such direction; the second is then where the samples themselves vary most beside it.
+    Two classes have one such direction; the second is then the largest variation of the samples orthogonal to it.
     """
     centred = Z - Z.mean(axis=0)
     counts = np.bincount(codes)

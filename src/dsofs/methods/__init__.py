@@ -1,7 +1,7 @@
 """The methods, one file or folder each: what it computes, its estimator, and how comparisons make and tune it.
 
 Its name is the method's, ``make(k, seed)`` its selector, and ``GRID``, where there is one, what is tuned: a parameter
-of ``make`` -> its values. A new method is a new file here; nothing else has to know of it.
+of ``make`` -> its values. A new method is a new file here; nothing else changes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-SHARED = "shared"  # no method, but what several of them share
+SHARED = "shared"  # not a method: code that several of them share
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a selector is made, ``make(k, seed=0, **parameters)``, and what is tuned: parameter -> its values."""
+    """A method: ``make(k, seed=0, **parameters)`` returns its selector, and ``grid`` holds the values to tune."""
 
     make: Callable[..., Any]
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)

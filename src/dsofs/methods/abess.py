@@ -15,7 +15,7 @@ from dsofs.validation import one_versus_rest
 
 
 def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
-    n_chosen = min(k, len(Z) - 1)  # so many columns span all that centred samples can
+    n_chosen = min(k, len(Z) - 1)  # this many columns span the space of the centred samples
     Y = one_versus_rest(codes, int(codes.max()) + 1)
     model = require("abess", extra="peers").MultiTaskRegression(support_size=n_chosen).fit(Z, Y)
     weights = np.reshape(model.coef_, (Z.shape[1], -1))

@@ -14,7 +14,7 @@ from dsofs.validation import one_versus_rest
 
 
 def scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
-    n_chosen = min(k, len(Z) - 1)  # so many columns span all that centred samples can
+    n_chosen = min(k, len(Z) - 1)  # this many columns span the space of the centred samples
     Y = one_versus_rest(codes, int(codes.max()) + 1)
     order = require("fastcan", extra="peers").FastCan(n_chosen, verbose=0).fit(Z, Y).indices_
     turn = np.zeros(Z.shape[1])

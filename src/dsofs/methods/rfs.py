@@ -71,24 +71,24 @@ class RFSSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
+        How many features ``transform`` keeps: a number, a fraction, or half of them (None). May be changed after
         ``fit``.
     lam : float, default=1.0
         Penalty of the weights, in the units of the formula.
     p : float in (0, 2], default=1.0
         Power of the norms of the weights. Smaller values keep fewer features; above 1 no weight is zero.
     q : float in (0, 2], default=1.0
-        Power of the norms of the residuals. Smaller values give way to outliers.
+        Power of the norms of the residuals. Smaller values are more robust to outliers.
     task : {"classification", "regression"}, default="classification"
         "regression" is for a y of numbers, in one column or several. Never guessed from y.
     ranking : {"norm", "survival", "forward"}, default="norm"
-        How features are ranked: by the norm of their weights, as published (and those at zero by how long they lasted
-        in the iteration), by how long they lasted, or those that are left at the end by forward selection.
+        How features are ranked: by the norm of their weights, as published; by survival, that is by how many steps
+        of the fit they had a weight; or by forward selection among those with a nonzero weight. Others by survival.
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
-        Whether there is a bias; it is a row of W for a feature of ones, and penalised like one, as published. Targets
-        of a regression are taken relative to their mean then, so that a shift of y changes nothing else.
+        Whether there is a bias. It is the row of W for a feature of ones and is penalised like any other, as published.
+        The targets of a regression are then centred, so that a shift of y changes nothing else.
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap if p and q are at least 1, the largest
         relative violation of stationarity otherwise.
@@ -111,8 +111,8 @@ class RFSSelector(RankedSelector):
     classes_ : ndarray
         For classification only.
     objective_ : float
-        The minimum of the formula, on the standardised features, bias included. Below q = 1 a residual that is held at
-        zero counts as zero, whatever rounding makes of it.
+        The minimum of the formula, on the standardised features, bias included. Below q = 1, rounding errors
+        of residuals that are held at zero are not counted.
     duality_gap_ : float
         Certified relative distance from the optimum (p, q >= 1; NaN below).
     stationarity_ : float
@@ -186,7 +186,7 @@ class RFSSelector(RankedSelector):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+            A sample of weight v counts as v equal samples, and one of weight 0 is ignored. None: all weights are 1.
         """
         check_parameters(self, RULES, others=wrong_sample_weight(self, sample_weight, y))
         X, Y, Y_mean, weights = self._targets(X, y, sample_weight)

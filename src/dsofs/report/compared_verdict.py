@@ -55,7 +55,7 @@ def lead(found: SideBySide) -> str:
 
 
 def remarks(found: SideBySide) -> list[Remark]:
-    """All that a reader should know before picking a method."""
+    """What a reader should know before choosing a method."""
     best = found.best()
     return [
         *(remark for each in best if (remark := _ahead(each)) is not None),
@@ -115,7 +115,7 @@ def _no_selection(found: SideBySide, best: Sequence[Best]) -> Remark:
 
 def _useless(found: SideBySide, best: Sequence[Best]) -> Iterable[Remark]:
     if not beats_chance(found):
-        yield Remark("With every class counting alike, no accuracy is above chance by more than its uncertainty.", True)
+        yield Remark("With equal weight for each class, no accuracy exceeds chance by more than its uncertainty.", True)
     elif max(each.accuracy for each in best) <= found.chance:
         yield Remark("No method predicts better than always naming the largest class.", True)
 

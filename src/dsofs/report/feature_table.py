@@ -14,15 +14,14 @@ from dsofs.report.svg import N_COLOURS
 FEATURES_SHOWN = 50
 RARE = 0.2  # share of the resamples below which a feature is grey
 UNUSED = (
-    "Below the double line stand features to which the selector's own model gives weight 0: it does without them, and "
-    "they only fill up the number asked for."
+    "Features below the double line have weight 0 in the selector's own model: they only fill up the number asked for."
 )
-DROPPED = "below 1, how long the solver kept a feature that it dropped in the end"
+DROPPED = "below 1, how long the solver kept a feature before dropping it"
 OF_RANKINGS = {  # of the methods that have this parameter
     "forward": f"1 plus the part of the class labels that the features above it leave unexplained; {DROPPED}",
-    "backward": f"from 2 on, the higher the later backward elimination drops it; {DROPPED}",
-    "forward_backward": "from 4 on, the higher the earlier, for up to six that forward selection puts first; from 2 "
-    f"on, the higher the later backward elimination drops it; {DROPPED}",
+    "backward": f"at least 2 for those ranked by backward elimination; {DROPPED}",
+    "forward_backward": "at least 4 for those that forward selection puts first, at least 2 for those ranked by "
+    f"backward elimination; {DROPPED}",
     "survival": f"1 plus the size of its weights relative to the largest; {DROPPED}",
     "norm": "the size of its weights on standardised features",
 }
@@ -46,7 +45,7 @@ def features(findings: Findings) -> Markup:
     boxes = len(names) <= N_COLOURS
     shown = findings.chosen[:FEATURES_SHOWN]
     how = (
-        "Lines run from the 5 % to the 95 % quantile of the class, boxes from 25 to 75 %, the bar is the median."
+        "Lines run from the 5 % to the 95 % quantile of each class, boxes from 25 to 75 %; bars are medians."
         if boxes
         else f"Each cell is the mean of a class, in the order {_order(names)}: blue below the mean of all samples, "
         "orange above."
@@ -55,8 +54,8 @@ def features(findings: Findings) -> Markup:
     left_out = len(findings.chosen) - len(shown)
     return section(
         "features", "The chosen features",
-        tag("p", "Best first. “Chosen again” is the share of the resamples, each on 60 % of the samples, in which the "
-            f"feature was chosen too; below {RARE:.0%} it is grey. {score_meaning(findings.origin)} ",
+        tag("p", "Best first. “Chosen again” is the share of resamples, each on 60 % of the samples, that chose the "
+            f"feature too (grey below {RARE:.0%}). {score_meaning(findings.origin)} ",
             f"{UNUSED} " if first_unused is not None else None, how),
         class_legend(findings) if boxes else None,
         table(
@@ -69,7 +68,7 @@ def features(findings: Findings) -> Markup:
 
 
 def _first_without_weight(shown: Sequence[Feature]) -> int | None:
-    """Where the features begin that the model gives no weight; None if there are none, or they are not the last."""
+    """The position of the first feature without a weight in the model; None if there is none, or others follow."""
     used = [feature.has_weight is not False for feature in shown]
     n_used = sum(used)
     return n_used if all(used[:n_used]) and n_used < len(shown) else None
@@ -81,7 +80,7 @@ def _row_class(feature: Feature, first_unused: bool) -> str | None:
 
 
 def _decimals(features: Sequence[Feature]) -> int:
-    """So many that the largest score has four digits."""
+    """The number of decimals that gives the largest score four digits."""
     largest = max(abs(feature.score or 0.0) for feature in features)
     return min(6, max(0, 3 - math.floor(math.log10(largest)))) if largest > 0 else 0
 
@@ -101,7 +100,7 @@ def _order(names: list[str]) -> str:
 
 
 def score_meaning(origin: Origin) -> str:
-    """A sentence on the scores of a method; of those not known here, what holds for all."""
+    """A sentence on the scores of a method; a general one for methods not listed here."""
     meaning = OF_RANKINGS.get(str(origin.parameters.get("ranking"))) or OF_METHODS.get(origin.method)
     if meaning is None:
         return "The score is the method's own: higher is better, and scores of other methods are not comparable."

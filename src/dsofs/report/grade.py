@@ -5,7 +5,8 @@ A selection is not to be used unless its held-out predictions are shown to be be
 * balanced accuracy: it exceeds chance (1 / classes) by more than CERTAIN standard errors;
 * the permutation test, where it was run and can reach p <= SIGNIFICANT: it does.
 
-The test may be unable to, since few samples, or groups of them, have few labellings: then care is the most they earn.
+The test may be unable to, since few samples, or groups of them, have few labellings: then the best possible
+grade is "with care".
 It is also to be used with care if something that matters is poor (``reservations``); otherwise it can be trusted.
 """
 
@@ -53,12 +54,12 @@ def beats_chance(findings: Findings) -> bool:
 
 
 def exceeds_chance(balanced: BalancedAccuracy) -> bool:
-    """By more than its uncertainty."""
+    """Whether it exceeds chance by more than its uncertainty."""
     return balanced.mean - CERTAIN * balanced.standard_error > balanced.chance
 
 
 def can_show(test: PermutationTest) -> bool:
-    """Whether a p-value of SIGNIFICANT or less was possible, with these samples and so many shuffles."""
+    """Whether a p-value of SIGNIFICANT or less was possible, with these samples and this number of shuffles."""
     return not too_few_labellings(test) and test.smallest_of_shuffles <= SIGNIFICANT
 
 
@@ -68,7 +69,7 @@ def too_few_labellings(test: PermutationTest | None) -> bool:
 
 
 def skill(findings: Findings) -> float:
-    """The part of the way from chance to perfect prediction, every class counting alike."""
+    """Balanced accuracy on a scale where chance is 0 and perfect prediction is 1."""
     return 0.0 if findings.balanced is None else findings.balanced.skill
 
 

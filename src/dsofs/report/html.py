@@ -1,4 +1,4 @@
-"""HTML and SVG by construction: whatever is not markup already is escaped, at this one place."""
+"""HTML and SVG from tags: everything that is not markup already is escaped, in this one place."""
 
 from __future__ import annotations
 

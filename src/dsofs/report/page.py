@@ -1,4 +1,4 @@
-"""The whole report: one HTML page that needs nothing else, runs nothing and asks nobody."""
+"""The whole report: one HTML page that needs no other file, script or network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dsofs.examination.findings import Findings
 from dsofs.report.feature_table import score_words
 from dsofs.report.html import Markup, join, label, shorten, tag
 from dsofs.report.sections import SECTIONS, answer
-from dsofs.report.verdict import accuracy_words, capitalised, headline
+from dsofs.report.verdict import accuracy_words, headline
 
 TOP_FEATURES = 10  # in a notebook
 
@@ -36,7 +36,7 @@ def render(findings: Findings) -> str:
 
 
 def page(title: str, header: Markup, sections: list[Markup]) -> str:
-    """A whole page: its header, links to its sections, and these."""
+    """A whole page: its header, links to its sections, and the sections."""
     style = re.sub(r"\s+", " ", files("dsofs.report").joinpath("style.css").read_text(encoding="utf-8"))
     head = tag(
         "head",
@@ -75,7 +75,7 @@ def summary(findings: Findings) -> str:
     more = len(findings.chosen) - len(rows)
     return tag(
         "div",
-        tag("p", tag("strong", headline(findings)), ". ", capitalised(accuracy_words(findings)), "."),
+        tag("p", tag("strong", headline(findings)), ". ", accuracy_words(findings), "."),
         tag("table", tag("thead", head), tag("tbody", rows)),
         tag("p", f"and {more} more") if more > 0 else None,
     )

@@ -40,7 +40,7 @@ def answer_first(
 
 
 def section(key: str, title: str, *children: object, half: bool = False) -> Markup:
-    """A part of the page with a heading; two halves stand beside each other where there is room."""
+    """A part of the page with a heading; two half sections are set side by side where there is room."""
     heading = tag("h2", title, id=f"{key}-title")
     return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
 
@@ -51,7 +51,7 @@ def half_section(key: str, title: str, drawn: Markup, caption: str, *above: obje
 
 
 def cite(_: object) -> Markup:
-    """The last section of every page, whatever was found."""
+    """The last section of every page."""
     return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
 
 

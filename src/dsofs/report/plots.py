@@ -13,7 +13,7 @@ from dsofs.optional import require
 
 
 class _Display:
-    """Knows where it was drawn."""
+    """Remembers the axes it was drawn on."""
 
     def _axes(self, ax: Any) -> Any:
         """The axes given, or those of a new figure."""

@@ -26,7 +26,7 @@ from dsofs.report.pictures.charts import accuracy_picture, convergence_picture, 
 from dsofs.report.pictures.confusion import confusion_picture, most_confused
 from dsofs.report.pictures.images import heatmap_picture, pixels_picture
 from dsofs.report.pictures.scatter import scatter_picture
-from dsofs.report.verdict import accuracy_words, capitalised, headline, p_words, remarks
+from dsofs.report.verdict import accuracy_words, headline, p_words, remarks
 
 SUSPECTS_SHOWN = 25
 ADVISED = (
@@ -42,7 +42,7 @@ def answer(findings: Findings) -> Markup:
     return answer_first(
         data,
         headline(findings),
-        [capitalised(accuracy_words(findings)), ". ", grade(findings).meaning],
+        [accuracy_words(findings), ". ", grade(findings).meaning],
         _tiles(findings),
         remarks(findings),
     )
@@ -55,7 +55,7 @@ def _tiles(findings: Findings) -> Iterable[tuple[str, str, str]]:
         yield "with all features", f"{curve.all_features:.1%}", f"{findings.n_features:,}, no selection"
     if (balanced := findings.balanced) is not None:
         over = f"over {balanced.n_tested} of {len(findings.classes)} classes: the others were never held out"
-        yield "balanced accuracy", f"{balanced.mean:.1%}", over if balanced.untested else "every class counts alike"
+        yield "balanced accuracy", f"{balanced.mean:.1%}", over if balanced.untested else "mean over the classes"
     yield "chance", f"{curve.chance:.1%}", "always the largest class"
     if test is not None:
         yield "p-value", f"{test.p_value:.2g}", _shuffles(test)
@@ -66,15 +66,15 @@ def _tiles(findings: Findings) -> Iterable[tuple[str, str, str]]:
 
 
 def _advised(findings: Findings) -> bool:
-    """Whether a number of features can be advised: not of noise, and not from a single number."""
+    """Whether a number of features can be advised: not for noise, nor if only one number was tried."""
     return len(findings.accuracy.ks) > 1 and beats_chance(findings)
 
 
 def _shuffles(test: PermutationTest) -> str:
-    """What the p-value rests on, and where that bounds it."""
+    """How many shuffles the p-value rests on, and whether it could be smaller."""
     if too_few_labellings(test):
         return f"cannot be below {test.smallest:.2g} here"
-    return f"{len(test.shuffled)} shuffles allow no less" if not test.n_as_good else f"{len(test.shuffled)} shuffles"
+    return f"smallest for {len(test.shuffled)} shuffles" if not test.n_as_good else f"{len(test.shuffled)} shuffles"
 
 
 def _resamples(findings: Findings) -> str:
@@ -82,7 +82,7 @@ def _resamples(findings: Findings) -> str:
 
 
 def covariates(findings: Findings) -> Markup | None:
-    """What the covariates predict, with the chosen features and without, and what these tell apart."""
+    """What the covariates predict with and without the chosen features, and what these tell apart."""
     found, curve = findings.covariates, findings.accuracy
     if found is None:
         return None
@@ -95,12 +95,12 @@ def covariates(findings: Findings) -> Markup | None:
     told += [(f"levels of {shorten(each.name, CLASS_NAME)}", each.n_levels, each.balanced) for each in found.levels]
     names = ", ".join(shorten(name, CLASS_NAME) for name in found.names)
     return section(
-        "covariates", "Beside the covariates",
-        tag("p", f"The selection was adjusted for {names}, in every resample too, and they were never selected from. A "
+        "covariates", "What the covariates predict",
+        tag("p", f"The selection was adjusted for {names}, in every resample too, and they are never selected. A "
             f"{findings.origin.classifier} on the samples of each resample predicts the held-out ones:"),
         table(["predicted by", "held-out accuracy"],
               [[name, f"{mean:.1%} ± {100 * deviation:.1f}"] for name, mean, deviation in accuracies], "plain"),
-        tag("p", "What else the chosen features tell apart. Where that is the levels of a covariate, as well as the "
+        tag("p", "What else the chosen features tell apart. If they predict the levels of a covariate as well as the "
             "classes, they may say more about it than about the classes."),
         table(["told apart by the chosen features", "how many", "balanced accuracy", "chance"],
               [[name, str(n), f"{balanced.mean:.1%}", f"{balanced.chance:.1%}"]
@@ -162,7 +162,7 @@ def samples(findings: Findings) -> Markup:
 
 
 def _n_halves_before(findings: Findings) -> int:
-    """Half sections before the samples; an odd one leaves room beside it."""
+    """Half sections before the samples; after an odd number there is room for one more."""
     return sum(part(findings) is not None for part in (pixels, prediction, chance, stability))
 
 
@@ -201,7 +201,7 @@ def confusion(findings: Findings) -> Markup:
 def suspects(findings: Findings) -> Markup:
     shown = findings.suspects[:SUSPECTS_SHOWN]
     if not shown:
-        text = "None: no sample lies further on the side of another class than the spread within the classes explains."
+        text = "None: no sample looks more like another class than the spread within the classes explains."
         return section("suspects", "Labels to check", tag("p", text))
     proof = any(each.in_conflict for each in findings.suspects)
     headings = ["sample", "label", "predicted most often", "predicted as another class", *["in the proof"] * proof]

@@ -24,7 +24,7 @@ from dsofs.report.html import shorten
 
 FEW_SAMPLES = 5  # in a class
 UNBALANCED = 3  # largest class to smallest
-AS_WELL = 0.05  # of the way from chance to perfect: levels of a covariate that are told apart so nearly as well
+AS_WELL = 0.05  # skill by which levels of a covariate may be predicted worse than the classes, and still "as well"
 NAMED = 5  # classes or covariates that a sentence names
 NAME_LENGTH = 28  # characters
 REASONS = 2  # that a headline gives
@@ -64,18 +64,24 @@ def _why_rejected(findings: Findings) -> str:
 
 
 def accuracy_words(findings: Findings) -> str:
-    """Accuracy with the chosen features and with all, chance, and the p-value."""
-    curve = findings.accuracy
-    sentence = f"held-out accuracy {curve.at_k:.0%} ± {100 * curve.deviation_at_k:.0f} with {_features(curve.k)}"
-    if curve.all_features is not None and curve.k < findings.n_features:
-        sentence += f", {curve.all_features:.0%} with all {findings.n_features:,}"
-    sentence += f", {curve.chance:.0%} by always naming the largest class"
-    return sentence if findings.permutation is None else f"{sentence}; {p_words(findings)}"
+    """The figures of a selection in one sentence."""
+    return "; ".join(_figures(findings))
 
 
 def in_words(findings: Findings) -> str:
-    """The answer and its figures, where there is room for two sentences."""
-    return f"{headline(findings)}. {capitalised(accuracy_words(findings))}."
+    """The answer and its figures, a line each."""
+    return "\n".join(f"{capitalised(line)}." for line in (headline(findings), *_figures(findings)))
+
+
+def _figures(findings: Findings) -> list[str]:
+    """Accuracy with the chosen features, with all of them and of the largest class; the p-value."""
+    curve = findings.accuracy
+    sentence = f"Held-out accuracy {curve.at_k:.0%} ± {100 * curve.deviation_at_k:.0f} with {_features(curve.k)}"
+    if curve.all_features is not None and curve.k < findings.n_features:
+        sentence += f", {curve.all_features:.0%} with all {findings.n_features:,}"
+    sentence += f", {curve.chance:.0%} by always naming the largest class"
+    found = p_words(findings)
+    return [sentence, *([f"permutation test: {found}" if found.startswith("p = ") else found] if found else [])]
 
 
 def capitalised(sentence: str) -> str:
@@ -102,15 +108,15 @@ def _features(k: int) -> str:
 
 
 def remarks(findings: Findings) -> list[Remark]:
-    """All that a reader should know before using the features."""
+    """What a reader should know before using the features."""
     return [*own_remarks(findings), *(Remark(warning, True) for warning in findings.warnings)]
 
 
 def own_remarks(findings: Findings) -> list[Remark]:
-    """Those that follow from what was measured."""
+    """Remarks that follow from what was measured."""
     found = [_chance(findings), _beside_covariates(findings), *_told_apart(findings)]
     if beats_chance(findings):
-        found += [_loss(findings), _number(findings), *_suspects(findings)]  # of noise, none of them says anything
+        found += [_loss(findings), _number(findings), *_suspects(findings)]  # for noise they mean nothing
     found += [
         _stability(findings), _weightless(findings), _certificate(findings), _untested(findings),
         _small_classes(findings), _balance(findings),
@@ -119,7 +125,7 @@ def own_remarks(findings: Findings) -> list[Remark]:
 
 
 def _chance(findings: Findings) -> Remark | None:
-    """What the permutation test says, and what accuracy and its uncertainty say beside it."""
+    """What the permutation test says, together with accuracy and its uncertainty."""
     test, rejected = findings.permutation, not beats_chance(findings)
     uncertain = "accuracy is not above chance by more than its uncertainty"
     if test is None:
@@ -184,7 +190,7 @@ def _loss(findings: Findings) -> Remark | None:
 
 
 def _number(findings: Findings) -> Remark | None:
-    """Without accuracies: those of a number picked by the curve are too good."""
+    """No accuracies are given: that of a number picked by the curve is too optimistic."""
     curve = findings.accuracy
     if len(curve.ks) == 1:
         return None
@@ -230,10 +236,12 @@ def _certificate(findings: Findings) -> Remark | None:
     if convergence is None or convergence.value is None:
         return None
     if not convergence.status.startswith("converged"):
-        return Remark(f"The solver stopped early ({convergence.status}): see the report on convergence.", True)
+        return Remark(
+            f"The solver stopped early ({convergence.status}): see 'Convergence and certificate' in the report.", True
+        )
     if convergence.certificate == "duality gap":
-        return Remark(f"The weights are within {convergence.value:.2%} of the optimum, which is certified.")
-    return Remark(f"The weights are a stationary point, to {convergence.value:.1g}.")
+        return Remark(f"The weights are certified to be within {convergence.value:.2%} of the optimum.")
+    return Remark(f"The weights meet the conditions of a local optimum, to {convergence.value:.1g}.")
 
 
 def _suspects(findings: Findings) -> list[Remark]:
@@ -241,11 +249,10 @@ def _suspects(findings: Findings) -> list[Remark]:
     far = len(findings.suspects) - in_proof
     found = []
     if far:
-        samples = "1 sample lies" if far == 1 else f"{far} samples lie"
-        found.append(f"{samples} further on the side of another class than the spread within classes explains")
+        found.append(f"{far} sample{'s' * (far > 1)} may be mislabelled")
     if in_proof:
         found.append(f"No linear rule classifies all samples correctly, and {in_proof} of them prove it")
-    return [Remark(f"{sentence}: see the report's labels to check.", True) for sentence in found]
+    return [Remark(f"{sentence}: see 'Labels to check' in the report.", True) for sentence in found]
 
 
 def _untested(findings: Findings) -> Remark | None:
@@ -280,6 +287,6 @@ def _balance(findings: Findings) -> Remark | None:
         return None
     which = f" over the {findings.balanced.n_tested} that could be tested" if findings.balanced.untested else ""
     return Remark(
-        f"Classes have {min(counts)} to {max(counts)} samples. With each class counting alike, accuracy is "
+        f"Classes have {min(counts)} to {max(counts)} samples. With equal weight for each class, accuracy is "
         f"{findings.balanced.mean:.0%}{which}.", True,
     )  # fmt: skip

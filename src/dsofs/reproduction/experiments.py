@@ -57,7 +57,7 @@ class Experiment:
     trials: int | None = None
 
     def quick(self, ks: tuple[int, ...]) -> Experiment:
-        """Without tuning, two trials, few numbers of features: an impression, not a result."""
+        """Without tuning, two trials, few numbers of features: a first impression, not a result."""
         return replace(self, protocol=QUICK[self.protocol.name], ks=ks, trials=None)
 
     def parts(self) -> list[Experiment]:
@@ -108,7 +108,7 @@ def standing(data: tuple[str, ...]) -> Experiment:
 
 
 def digits(data: tuple[str, ...]) -> Experiment:
-    """Pictures that come with scikit-learn, whatever else there is."""
+    """The digits that come with scikit-learn, in every run."""
     return Experiment(CLEAN, (DIGITS,), _named(PICTURED), ks=(10, 20, 50))
 
 
@@ -124,7 +124,7 @@ def perform(
     n_jobs: int | None = None,
     progress: Callable[[RunProgress], None] | None = None,
 ) -> None:
-    """Run whatever ``out`` does not hold yet; the facts of all ``data`` are recorded, needed or not."""
+    """Run what ``out`` does not hold yet; facts about all ``data`` are recorded in any case."""
     names = {name for experiment in experiments for name in experiment.data} | set(data)
     bunches = {name: _load(name, data_dir) for name in sorted(names)}
     record_facts(out, bunches)

@@ -7,7 +7,7 @@ from dsofs.datasets.catalogue import CATALOGUE
 METHODS = {"mrmr": "mRMR", "relieff": "ReliefF", "lasso": "Lasso", "rfs": "RFS", "dso": "DSO-FS"}  # as in Table 2
 DATA = tuple(name for name, dataset in CATALOGUE.items() if not dataset.is_stand_in)
 STAND_INS = tuple(name for name, dataset in CATALOGUE.items() if dataset.is_stand_in)
-# What is asked for where nothing is said. The other three are run where they are available.
+# The default data sets. The other three are run where they are available.
 AVAILABLE = ("semeion", "isolet", "tox_171", "umist", "ar", "orl")
 FIGURE_1 = ("semeion", "lung", "umist")
 PS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)

@@ -148,7 +148,7 @@ def _against_each(results: Results) -> list[Table]:
 
 
 def stability_tables(results: Results) -> list[Table]:
-    """How alike the features are that are chosen in different trials."""
+    """How similar the features are that different trials choose."""
     rows = results.clean
     methods, facts = methods_of(rows), {row.data: row.values["n_features"] for row in rows}
     tables = []

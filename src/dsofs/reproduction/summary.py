@@ -77,7 +77,7 @@ class Results:
         return {row.data: row.values for row in self.rows if row.method == FACTS}
 
     def why_not_run(self, data: str) -> str:
-        """What is said in the place of numbers."""
+        """The text in place of numbers."""
         return "not run" if data in self.facts else "not run: data not available"
 
     def _under(self, protocol: Protocol) -> list[Row]:

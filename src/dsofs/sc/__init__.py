@@ -1,4 +1,4 @@
-"""Gene panels: the few genes by which the cell types of an AnnData object are told apart."""
+"""Gene panels: the few genes that tell the cell types of an AnnData object apart."""
 
 from dsofs.sc.panel import select_panel
 

@@ -78,7 +78,7 @@ def correlations(sums: Floats, squares: Floats, counts: Ints) -> Floats:
 
 
 def candidates(r: Floats, most: int) -> Ints:
-    """The genes that go best with some type: the first of each type, then the second, and so on."""
+    """The genes most correlated with some type: the first of each type, then the second, and so on."""
     size = np.abs(r)
     places = np.argsort(np.argsort(-size, axis=1, kind="stable"), axis=1).min(axis=0)
     return np.sort(np.lexsort((-size.max(axis=0), places))[:most])

@@ -13,7 +13,7 @@ from dsofs.sc.cells import Cells, candidates, correlations
 from dsofs.sc.working_set import CellFit, fit_cells, with_covariates
 from dsofs.validation import indicators
 
-CANDIDATES = 500  # genes that a fit chooses among, those that go best with some type; or twice the panel
+CANDIDATES = 500  # genes that a fit chooses among, those most correlated with some type; or twice the panel
 LARGEST = 10  # genes of largest weight are the markers of a type; or twice as many as it must have
 
 
@@ -95,13 +95,13 @@ def _weights(fit: CellFit, X: AnyArray, n_types: int) -> Floats:
 
 
 def largest_weights(weights: Floats, count: int) -> list[Ints]:
-    """Of each type (row) the genes of largest weight among the positive ones, the largest first."""
+    """For each type (row), its genes of positive weight, the largest first."""
     order = np.argsort(-weights, axis=1, kind="stable")[:, :count]
     return [own[row[own] > 0] for own, row in zip(order, weights, strict=True)]
 
 
 def with_markers(order: Ints, largest: Sequence[Ints], n_genes: int, per_type: int, n_included: int) -> Ints:
-    """The order in which the first ``n_genes`` hold so many markers of each type, if it has them.
+    """The order in which the first ``n_genes`` hold the required markers of each type, if it has them.
 
     The markers of best rank come in, and the other genes of worst rank go; included genes, which are first, stay.
     """

@@ -48,8 +48,8 @@ def select_panel(
     layer : str or None, default=None
         The layer to take in place of ``adata.X``.
     min_per_group : int, default=0
-        At least so many genes of the panel are markers of each type: among its ten genes of largest positive weight,
-        or among twice ``min_per_group`` if that is more.
+        The least number of markers of each type in the panel. The markers of a type are its ten genes of largest
+        positive weight, or twice ``min_per_group`` if that is more.
     key_added : str, default="dsofs"
         The name under which results are stored.
     copy : bool, default=False
@@ -158,7 +158,7 @@ def _wrong(adata: Any, params: dict[str, Any]) -> Iterator[str]:
 
 
 def _wrong_task(task: PanelTask) -> Iterator[str]:
-    """What does not go together."""
+    """Parameters that contradict each other."""
     if len(task.types) < 2:
         yield f"select_panel needs cells of at least 2 types. Got {task.types}."
     needed = len(task.include) + task.min_per_group * len(task.types)

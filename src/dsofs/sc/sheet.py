@@ -16,7 +16,7 @@ from dsofs.design.types import Bools, Floats, Ints
 from dsofs.optional import require
 from dsofs.sc.working_set import turns
 
-BETA = 0.5  # a cell wrongly called by a type's name is worse than one that is missed
+BETA = 0.5  # a cell wrongly called this type is worse than one that is missed
 FOLDS = 5
 
 

@@ -1,7 +1,7 @@
 """A fit on the cells that decide it: some of every type first, then those whose margins it violates.
 
 Cells with their margins have no part in the optimum. So a fit on a few cells that leaves the others outside the margin
-is one on all of them. With slack it is so up to the slack.
+equals a fit on all of them, up to slack.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CellFit:
 
 
 def fit_cells(X: AnyArray, codes: Ints, n_genes: int, **known: Any) -> CellFit:
-    """Every type counts alike; ``known`` goes to the selector."""
+    """Every type has the same weight; ``known`` is passed to the selector."""
     cells = np.arange(len(codes)) if len(codes) <= ALL_CELLS else even_cells(codes, FIRST_CELLS)
     for turn in range(ROUNDS):
         selector = DSOSelector(n_genes, intercept_penalty=0.0, class_weight="balanced", **known)
@@ -46,7 +46,7 @@ def fit_cells(X: AnyArray, codes: Ints, n_genes: int, **known: Any) -> CellFit:
 
 
 def even_cells(codes: Ints, most: int, seed: int = 0) -> Ints:
-    """So many cells: one of each type, then a second, and so on, at random."""
+    """A number of cells: one of each type, then a second, and so on, at random."""
     return np.sort(np.argsort(turns(codes, np.random.default_rng(seed).random(len(codes))), kind="stable")[:most])
 
 
@@ -69,7 +69,7 @@ def least_margins(selector: DSOSelector, X: AnyArray, codes: Ints) -> Floats:
 
 
 def violating(margins: Floats, codes: Ints, cells: Ints, most: int) -> Ints:
-    """Of the other cells those that lack their margin, the worst of each type first."""
+    """The other cells that lack their margin, the worst of each type first."""
     lacking = margins < KEPT
     lacking[cells] = False
     index = np.flatnonzero(lacking)

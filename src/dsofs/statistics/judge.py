@@ -41,7 +41,7 @@ class Verdict:
 def judge(split: Split, features: Ints, C: float, max_iter: int) -> Verdict:
     """Train on the given features of the training samples, which are scaled, and predict the others."""
     clock = time.perf_counter()
-    # A precomputed kernel, shared by all C, was measured: it saves less than it takes memory.
+    # A precomputed kernel, shared by all C, was measured: it saves little time and takes memory.
     svm = linear_svm(C, max_iter)
     svm.fit(np.ascontiguousarray(split.training.X[:, features]), split.training.y)
     predicted = svm.predict(np.ascontiguousarray(split.test.X[:, features]))
@@ -49,7 +49,7 @@ def judge(split: Split, features: Ints, C: float, max_iter: int) -> Verdict:
 
 
 def scores(truth: Ints, predicted: Ints) -> dict[str, float]:
-    """Accuracy, and two measures in which every class counts alike: the mean recall over the classes, and macro F1."""
+    """Accuracy, balanced accuracy (the mean recall over the classes) and macro F1."""
     return {
         "accuracy": float(accuracy_score(truth, predicted)),
         "balanced_accuracy": float(recall_score(truth, predicted, labels=np.unique(truth), average="macro")),
@@ -68,7 +68,7 @@ def dense(X: AnyArray) -> Floats:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a model says of the held-out samples: class codes, and the margins of their own classes."""
+    """What a model predicts for the held-out samples: class codes, and the margins of their own classes."""
 
     predicted: Ints
     margins: Floats

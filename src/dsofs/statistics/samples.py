@@ -59,7 +59,7 @@ class Samples:
         return split if self.transformer is None else split.transformed(clone(self.transformer))
 
     def transformed(self) -> Samples:
-        """By the transformer, fitted to all samples."""
+        """The samples as transformed by the transformer, which is fitted to all of them."""
         return self if self.transformer is None else replace(self, X=clone(self.transformer).fit_transform(self.X))
 
     def scaled(self) -> Samples:
@@ -75,7 +75,7 @@ class Split:
     test: Samples
 
     def transformed(self, transformer: Any) -> Split:
-        """Both by a transformer that is fitted to the training samples alone."""
+        """Both parts, transformed by a transformer that is fitted to the training samples alone."""
         fitted = transformer.fit(self.training.X)
         return Split(*(replace(part, X=fitted.transform(part.X)) for part in (self.training, self.test)))
 

@@ -55,8 +55,8 @@ def holm(p_values: Floats) -> Floats:
 
 
 def mean_ranks(scores: Floats, *, level: float = 0.05) -> Ranks:
-    """Ranks of at least three methods over the data sets; two methods differ by less than the critical difference if
-    ``level`` is all the doubt there may be."""
+    """Ranks of at least three methods over the data sets; methods that differ by less than the
+    critical difference do not differ significantly at ``level``."""
     n_data, n_methods = scores.shape
     ranks = rankdata(-scores, axis=1)
     tied = bool(np.all(ranks == ranks[0, 0]))  # Friedman's statistic is 0 / 0 then

@@ -58,7 +58,7 @@ def _in_proportion(samples: Samples, seed: int) -> Rows:
 
 
 def _disproportion(y: Ints, train: Ints) -> float:
-    """How far the classes are from having their part in training."""
+    """How far the classes are from their share of the training samples."""
     codes = np.unique(y, return_inverse=True)[1]
     counts = np.bincount(codes)
     return float(np.sum((np.bincount(codes[train], minlength=len(counts)) / counts - TRAINING) ** 2))

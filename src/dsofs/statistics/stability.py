@@ -21,7 +21,7 @@ class Stability:
 
 
 def stability(sets: Sequence[Ints], n_features: int, *, confidence: float = 0.95) -> Stability:
-    """The stability of M >= 2 sets of features, of whatever sizes (their Definition 4 and Theorem 7).
+    """The stability of M >= 2 sets of features, of any sizes (Definition 4 and Theorem 7 of Nogueira et al.).
 
     With p_f the part of the sets that hold feature f, s_f^2 = M/(M-1) p_f (1 - p_f) and q the mean size of a set over
     n_features::

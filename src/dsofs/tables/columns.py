@@ -89,8 +89,8 @@ def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
         known_text = f"the file names no columns: give a position from 0 to {frame.n_columns - 1}"
     else:
         close = get_close_matches(str(wanted), known, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
-        known_text = f"{guess}there are {len(known)}: {listed(known)}"
+        guess = f"did you mean {close[0]!r}? There" if close else "there"
+        known_text = f"{guess} are {len(known)}: {listed(known)}"
     return f"There is no column {wanted!r} for {option!r}; {known_text}."
 
 

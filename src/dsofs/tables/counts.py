@@ -1,4 +1,4 @@
-"""Tables of counts (words in texts, reads of genes): how to know them, and what to make of them before selecting.
+"""Tables of counts (words in texts, reads of genes): how to recognise them, and how to transform them before selecting.
 
 With x_ij how often feature j was counted in sample i:
 
@@ -27,7 +27,7 @@ MOSTLY = 0.5  # of the values are 0 in a table that looks like counts
 
 
 class CountTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Makes values of the same columns from counts."""
+    """Transforms counts; the columns stay the same."""
 
     def fit(self, X: AnyArray, y: object = None) -> Self:
         if _values(X).min(initial=0.0) < 0:
@@ -87,5 +87,5 @@ def note_counts(X: AnyArray) -> list[Note]:
 
 
 def _values(X: Any) -> Floats:
-    """Of a sparse matrix, those that are stored."""
+    """The values of X; the stored ones of a sparse matrix."""
     return np.asarray(X.data if sparse.issparse(X) else X)

@@ -39,7 +39,7 @@ def find_blocks(
 ) -> tuple[list[FeatureBlock], list[Note]]:
     """The columns that are features: numbers in one block, a block for each column of categories.
 
-    Those that are ``kept`` are features whatever they look like, those ``aside`` are none.
+    Columns that are ``kept`` are always features, those ``aside`` never.
     """
     notes: list[Note] = []
     numeric = _numeric_features(frame, names, aside, kept, notes, impute)
@@ -160,7 +160,7 @@ def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
 
 
 def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target: str) -> list[Note]:
-    """Columns that say nothing, and columns that say it all."""
+    """Notes on constant columns, and on columns that give the label away."""
     lowest, highest = extremes(X)
     constant = lowest == highest
     notes = []

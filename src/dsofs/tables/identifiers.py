@@ -11,11 +11,11 @@ from dsofs.design.types import Floats, Ints
 from dsofs.tables.columns import as_written, dense, is_nameless, numbers_among, unique_names
 from dsofs.tables.readers import Frame, Note
 
-FEW = 10  # values that a real category may well have, whatever its column is called
+FEW = 10  # values that a real category may have, even if its column is named like an ID
 # Samples of each category that make it more than a name: with fewer, the 60 % that a resample selects from hold fewer
-# than two, and the weight of a category only remembers one sample.
+# than two, and the weight of a category only memorises one sample.
 SAMPLES_PER_CATEGORY = 3
-IN_ORDER = 12  # samples: numbers without meaning rise over so many in one of 12! = 479,001,600 columns
+IN_ORDER = 12  # samples: random numbers rise over this many samples in one of 12! = 479,001,600 columns
 
 OWNER = r"(?:sample|specimen|patient|subject|donor|participant|individual|proband)s?"
 NAMED_LIKE_ID = re.compile(
@@ -31,7 +31,7 @@ DATE_OR_TIME = re.compile(
     rf"|\d{{1,2}}[-. ]*{MONTH}[-, ]*(?:\d{{4}}|\d{{2}})|{MONTH}[- ]*\d{{1,2}},?[- ]+\d{{4}})(?:[t ]\s*{TIME})?|{TIME})",
     re.IGNORECASE,
 )
-HEAD = 12  # samples that show of most columns that their numbers are not whole, or repeat
+HEAD = 12  # samples that are enough to see, for most columns, that numbers are not whole, or repeat
 ROW_NAMES = "the row names"  # what a column without a name, or the format itself, calls the samples
 
 
@@ -102,7 +102,7 @@ def in_row_order(values: Floats) -> bool:
 
 
 def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
-    """Those columns of numbers that ``in_row_order`` could be true of, by their first samples."""
+    """Columns of numbers for which ``in_row_order`` could be true, judged by their first samples."""
     if frame.n_samples < IN_ORDER:
         return []
     head = dense(frame.numbers[:IN_ORDER][:, np.searchsorted(frame.numeric, columns)])
@@ -111,7 +111,7 @@ def columns_in_row_order(frame: Frame, columns: Ints) -> list[int]:
 
 
 def no_feature(name: str, values: np.ndarray) -> Note | None:
-    """Why a column is none to select, or None if it may be one."""
+    """Why a column cannot be a feature, or None if it can."""
     texts, is_text = as_text(values), values.dtype.kind in "OU"
     if texts is None:
         return None

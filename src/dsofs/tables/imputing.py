@@ -1,4 +1,4 @@
-"""Filling missing values, and remembering with what."""
+"""Fill missing values, and remember what filled them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def impute_numbers(values: AnyArray, impute: str) -> tuple[AnyArray, list[Fill |
 
 
 def impute_text(values: np.ndarray, impute: str) -> tuple[np.ndarray, str | None]:
-    """Text without gaps, and what fills them: the most frequent category, whatever is done to numbers."""
+    """Text without gaps, and what fills them: the most frequent category, however numbers are filled."""
     if impute in ("none", "keep") or not (values == "").any():
         return values, None
     present, counts = np.unique(values[values != ""], return_counts=True)

@@ -1,4 +1,4 @@
-"""What the user knows of the columns: covariates, features always or never selected, costs, weights of samples."""
+"""What the user knows about the columns: covariates, features always or never selected, costs, weights of samples."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from dsofs.tables.label import FoundLabel
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
-Column = int | str  # a position among the columns of the file, or the name of an array that the file has beside them
+Column = int | str  # a position among the columns of the file, or the name of another array in the file
 Roles = dict[str, list[Column]]
 
 
 @dataclass(frozen=True)
 class KnownColumns:
-    """Columns of X that the user knows something of, and the weights of the samples."""
+    """What the user knows about columns of X, and the weights of the samples."""
 
     covariates: dict[str, list[int]] = field(default_factory=dict)  # which come after the features
     covariate_names: list[str] = field(default_factory=list)  # of these columns
@@ -53,7 +53,7 @@ def find_roles(frame: Frame, label: FoundLabel, drop: set[int], wanted: Mapping[
 
 
 def positions(columns: Iterable[Column]) -> set[int]:
-    """Of those that are columns of the file."""
+    """The positions of those that are columns of the file."""
     return {column for column in columns if isinstance(column, int)}
 
 
@@ -117,7 +117,7 @@ def _block(name: str, values: np.ndarray, impute: str) -> FeatureBlock:
 
 
 def _coded(block: FeatureBlock) -> list[Note]:
-    """Of a few whole numbers: they may be codes of categories, and are taken for amounts."""
+    """A note on a few whole numbers: they may be codes of categories, and are taken for amounts."""
     feature, levels = block.features[0], np.unique(block.values)
     if feature.category is not None or not 2 < len(levels) <= FEW or (levels != np.rint(levels)).any():
         return []

@@ -1,4 +1,4 @@
-"""The label: found in the file or in one of its own, turned into classes; what are no classes is refused."""
+"""The label, from the file or from another one, as classes; values that are not classes are refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def find_label(
 
 
 def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
-    """Classes as whole numbers or text; refuses what are no classes."""
+    """Classes as whole numbers or text; refuses other values."""
     refuse_missing(values, f"The label {name!r}")
     if values.dtype.kind in "OU":
         y = values.astype(str)
@@ -76,7 +76,7 @@ def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
 
 
 def _spelling_notes(y: np.ndarray, name: str) -> list[Note]:
-    """Refuse classes that differ in capitals or blanks only; of single letters, which may mean it, a note."""
+    """Refuse classes that differ in capitals or blanks only; for single letters, which may be meant, a note."""
     classes, counts = np.unique(y, return_counts=True)
     alike: dict[str, list[int]] = {}
     for place, label in enumerate(classes):
@@ -89,7 +89,7 @@ def _spelling_notes(y: np.ndarray, name: str) -> list[Note]:
     text = f"the label {name!r} holds {found}, which differ in capitals or blanks only: did you mean {likely!r}?"
     if max(map(len, classes)) == 1:
         return [Note("similar classes", text)]
-    raise ValueError(f"{text[0].upper()}{text[1:]} Write the labels of one class alike.")
+    raise ValueError(f"{text[0].upper()}{text[1:]} Write the labels of a class in the same way.")
 
 
 def _class_notes(y: np.ndarray, name: str) -> list[Note]:
@@ -128,7 +128,7 @@ def _digits(text: str) -> list[str]:
 
 
 def _measurement_notes(y: np.ndarray, name: str) -> list[Note]:
-    """Of whole numbers: refuse those with too few samples each to be classes; a note where they leave gaps."""
+    """Refuse whole numbers with too few samples each to be classes; a note where they leave gaps."""
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) <= FEW:
         return []

@@ -1,4 +1,4 @@
-"""A selection to keep: which columns, in what order, found how and on what data. Plain JSON, nothing to run."""
+"""A selection to keep: which columns, in what order, found how and on what data. Plain JSON: nothing in it is run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ AnyFeature = SelectedFeature | TableFeature
 
 @dataclass(frozen=True)
 class Selection:
-    """Selected features, and all that is needed to take them from another file.
+    """Selected features, and what is needed to take them from another file.
 
     Examples
     --------

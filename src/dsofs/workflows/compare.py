@@ -1,4 +1,4 @@
-"""Methods side by side on a file of a user's own, with nothing of the test samples leaking."""
+"""Methods side by side on a file of a user's own, with no leak from the test samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROWS = "rows.jsonl"
 
 
 def _some(rule: Rule, words: str) -> Rule:
-    """Several, at least one."""
+    """A sequence of at least one value."""
     return Rule(lambda given: not isinstance(given, str) and len(given) > 0 and all(map(rule.test, given)), words)
 
 
@@ -217,7 +217,7 @@ def measure(
 
 
 def data_key(table: LabelledTable) -> str:
-    """The file by its name and by all that makes the data: a changed file, label or group is another comparison."""
+    """The file by its name and everything that defines the data: another label or group is another comparison."""
     parts = [table.sha256, table.target, *map(str, table.y), *table.names]
     for name in ("feature_groups", "sample_groups"):
         groups = getattr(table, name)

@@ -118,7 +118,7 @@ def select_table(
     p : float or None, default=None
         Power of the norm, for dso and rfs. None is the method's default.
     C : float, "auto", "hard" or None, default=None
-        Penalty of samples on the wrong side, for dso; "hard" allows for none. None is the method's default.
+        Cost of samples on the wrong side, for dso; "hard" allows none. None is the method's default.
     tune : bool, default=False
         Choose p by cross-validation (dso only).
     random_state : int, default=0
@@ -131,7 +131,7 @@ def select_table(
         Of the examination: see :func:`dsofs.report.examine`.
     time_limit : float or None, default=60
         Seconds that everything should take, reading and selecting included: the numbers of resamples and permutations
-        that are None are chosen to fit. The least of them take longer if they must; None is no limit.
+        that are None are chosen to fit. The smallest numbers are used even if they take longer; None is no limit.
     groups : str, int or None, default=None
         The column that says which samples belong together (a patient, a batch).
     target_file, drop, keep, feature_groups, impute
@@ -293,7 +293,7 @@ def _margin(C: Any) -> Any:
 
 
 def _suited(selector: Any, table: LabelledTable, method: str, seed: int) -> list[Note]:
-    """Let the selector know what is known of the table, and ask for no more features than there are."""
+    """Pass what is known about the table to the selector, and ask for no more features than there are."""
     selector.set_params(**_known_parameters(table.known))
     if table.sample_groups is not None and isinstance(selector, DSOSelectorCV):
         splitter = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
@@ -356,7 +356,7 @@ def _contents(selection: Selection) -> dict[str, str]:
 
 
 def _remove_stale(out: Path) -> list[Note]:
-    """Remove the report of another selection, which would be taken for that of this one."""
+    """Remove the report of another selection, which could be mistaken for that of this one."""
     stale = out / REPORT
     if not stale.is_file():
         return []

@@ -36,7 +36,7 @@ def numbered_table(X: np.ndarray, labels: np.ndarray) -> ParsedTable:
 
 
 def member(members: Members, file_name: str) -> bytes:
-    """The content of the member of that name, in whatever folder it lies."""
+    """The content of the member of that name, in any folder."""
     for path, content in members.items():
         if PurePosixPath(path).name == file_name:
             return content

@@ -6,7 +6,7 @@ from typing import Any
 
 from dsofs.methods.dso.selector import DSOSelector
 
-GRID = {"p": (0.85, 1.0, 0.7, 0.5)}  # of equals, tuning takes the first, the default
+GRID = {"p": (0.85, 1.0, 0.7, 0.5)}  # ties go to the first, the default
 
 
 def make(k: int, seed: int = 0, **parameters: Any) -> DSOSelector:

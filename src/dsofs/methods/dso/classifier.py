@@ -20,12 +20,11 @@ from dsofs.validation import DEPRECATED, all_or_nothing, is_dispatched, reachabl
 
 
 class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The large-margin linear classifier of least l_{2,p} norm, the model that :class:`DSOSelector` ranks features by.
+    """The sparse large-margin linear classifier by which :class:`DSOSelector` ranks features.
 
     Its ``coef_`` is zero for all but a few features, so ``SelectFromModel(DSOClassifier())`` works as well.
     Parameters and attributes are those of :class:`DSOSelector`, without the selection and the ranking. Two defaults
-    differ, p = 1 and C = None: the paper's convex problem, because a model is best certified as the global optimum,
-    while p = 0.85 and a little slack were chosen for the features that a selector ranks first.
+    differ, p = 1 and C = None: this is the paper's convex problem, so the model is certified as the global optimum.
 
     See Also
     --------
@@ -91,7 +90,7 @@ class DSOClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+            A sample of weight v counts as v equal samples, and one of weight 0 is ignored. None: all weights are 1.
         """
         check_call(self, X, y, DSO_RULES, others=wrong_sample_weight(self, sample_weight, y))
         data = prepare(self, X, y, sample_weight)

@@ -1,8 +1,8 @@
-"""What the user knows of the features: covariates to adjust for, features that must be chosen or must not, and costs.
+"""What the user knows about features: covariates to adjust for, features that must or must not be chosen, and costs.
 
     sum_i v_i ||w_i||^p        v_i = 0: not penalised, v_i = inf: never in the model
 
-A covariate has v = 0 and is no feature to select; an included feature has v = 0 and is selected first.
+A covariate has v = 0 and is never selected; an included feature has v = 0 and is selected first.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.validation import ARRAY_LIKE, feature_positions, n_features_of, names_of
 
 LISTS = ("include", "exclude")
-DEPENDENT = 1e-9  # a covariate of which this part is left says nothing that those before it did not say
+DEPENDENT = 1e-9  # a covariate is redundant if those before it leave less than this part of it unexplained
 
 
 @dataclass(frozen=True)
 class Known:
-    """Of every feature its factor v, and which are included, in the order given."""
+    """The factor v of every feature, and the included ones in the order given."""
 
     factor: Floats
     included: Ints
@@ -79,7 +79,7 @@ class FreeColumns:
 
     @classmethod
     def of(cls, whole: StandardDesign, known: Known, bias: bool) -> FreeColumns:
-        """Of a design of all features that vary."""
+        """The free columns of a design of all features that vary."""
         index = np.flatnonzero(known.factor[whole.kept] == 0)
         ones = np.ones((whole.n_samples, int(bias)))
         if not len(index):

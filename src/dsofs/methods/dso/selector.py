@@ -25,71 +25,79 @@ RULES = DSO_RULES | {"n_features_to_select": N_FEATURES_RULE}
 class DSOSelector(RankedSelector):
     """Feature selection by direct sparsity optimisation (DSO-FS).
 
-    Finds the weights W of least ``sum_i ||w_i||^p`` that keep every training sample on the correct side with margin 1
-    (one-versus-rest), and ranks the features by them. By default a little slack is allowed, at a cost that needs no
-    tuning; ``C=None`` is the paper's problem, in which there is no trade-off between fit and sparsity.
+    Finds the linear rules, one for each class against the rest, that use the fewest features: the weights W that
+    minimise ``sum_i ||w_i||^p`` while every training sample is on the correct side with margin 1. All features are then
+    ranked, and ``transform`` keeps the first ones. By default a sample may be on the wrong side, at a cost that needs
+    no tuning; ``C=None`` is the paper's problem, which has no trade-off between fit and sparsity.
 
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps: a number, a part of all, or half of them (None). With ``feature_groups``
-        it counts groups. May be changed after ``fit``.
+        How many features ``transform`` keeps: a number, a fraction, or half of them (None). With ``feature_groups``
+        it counts groups. May be changed after ``fit``, without fitting again.
     p : float in (0, 2), default=0.85
-        Power of the norm. 1 is convex and solved to a certified optimum; smaller values keep fewer features. The
-        default is the best over all numbers of features on the data it was chosen with.
+        Power of the norm. Smaller values keep fewer features. At 1 the problem is convex and solved to a certified
+        optimum. The default had the best held-out accuracy on the data sets that it was chosen on.
     C : float, "auto" or None, default="auto"
-        Cost of violated margins, ``p C / 2 * sum(slack^2)`` beside ``sum ||w_i||^p``. "auto" is ``30 sqrt(c) / p``
-        times the cost at which W, bias included, leaves zero at p = 1, for c columns of Y; more if no feature is worth
-        having at that (and hard margins with the alternating solver). None is the paper's: margins are hard wherever
-        the classes can be separated, and slack of a default cost is given where they cannot.
+        Cost of violated margins: ``p C / 2 * sum(slack^2)`` is added to ``sum ||w_i||^p``. "auto" sets it from the
+        data: ``30 sqrt(c) / p`` times the smallest cost at which W is not zero at p = 1, for c columns of Y, and more
+        if no feature has a weight at that cost. (With ``solver="alternating"`` it means hard margins.) None keeps
+        margins hard, as in the paper, wherever a class can be separated from the rest; where it cannot, violations
+        have a default cost.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is penalised. "hinge" is ``p C * sum(slack)``; it is deprecated and will be removed in version 0.2:
         its fits can stall, take ten times as long and are no more accurate.
     constraint : {"margin", "equality"}, default="margin"
         ``Y o (X W) >= 1`` (the paper's Eqn. 5) or ``X W = Y`` (its Eqn. 4).
     solver : {"joint", "alternating"}, default="joint"
-        "alternating" is the paper's Algorithm 1, for comparison: it stops above the optimum.
+        "alternating" is the paper's Algorithm 1. It is kept for comparison, and stops above the optimum.
     ranking : {"forward_backward", "forward", "backward", "survival", "norm"}, default="forward_backward"
-        How features are ranked. "forward" puts those that are left at the end in the order of forward selection (each
-        the one that explains most of the classes beside those before it), and then the others by how long they lasted
-        in the iteration. "backward" takes the hundred that lasted longest and eliminates the one of smallest weight
-        in ridge regression, again and again. "forward_backward" takes the first six forward and the others backward.
-        "survival" is how long they lasted, then the norm; "norm" is the paper's (those at zero by how long they
-        lasted). With ``feature_groups``, groups are compared with chance, so that large ones have no advantage.
+        How features are ranked:
+
+        - "forward": features with a nonzero weight first, each next one explaining most of what those before it leave
+          unexplained; then the others by survival.
+        - "backward": the hundred that survive longest, dropping the smallest weight of a ridge regression each time;
+          then the others by survival.
+        - "forward_backward": the first six forward, the others backward.
+        - "survival": by how many steps of the fit a feature had a weight, then by its norm.
+        - "norm": by ``||w_i||``, as in the paper; features at zero by survival.
+
+        With ``feature_groups``, groups are compared with chance, so that large ones have no advantage.
     standardize : bool, default=True
-        Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
+        Whether to scale columns to mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
-        Whether there is a bias; it is a row of W, and penalised like one, as in the paper, unless
-        ``intercept_penalty`` says otherwise.
+        Whether there is a bias. It is a row of W and penalised like any other, unless ``intercept_penalty`` says
+        otherwise.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        Labels of groups of features (one-hot blocks, gene sets) that are selected together: their coefficients are zero
-        together or not at all, they stand next to each other in the ranking, and ``n_features_to_select`` counts
-        groups. The penalty of a group grows with its size (``penalty_factor_``), so that a category of many levels is
-        chosen no more often by chance than a number is.
+        A group for each feature: features of a group (one-hot columns, a gene set) are selected together, stand next to
+        each other in the ranking, and count as one in ``n_features_to_select``. The penalty of a group grows with its
+        size (``penalty_factor_``), so that a category of many levels is selected by chance no more often than a single
+        number.
     penalty_factor : array-like of shape (n_features,), dict or None, default=None
-        What the penalty of each feature is multiplied by, ``sum_i v_i ||w_i||^p``; a dict names those that are not 1,
-        by name or position. A larger factor is a cost. 0 is a covariate: it is always in the model, without penalty,
-        and never selected. Infinity keeps a feature out.
+        What the penalty of each feature is multiplied by, ``sum_i v_i ||w_i||^p``; a dict gives the factors that are
+        not 1, by name or position. A feature with a larger factor costs more. 0 makes it a covariate: always in the
+        model, without penalty, and never selected. Infinity keeps it out.
     intercept_penalty : float, default=1.0
-        The same for the bias: 1 is the paper's, 0 leaves it free as SVMs do, which predicts no better on 34 data sets.
+        The penalty factor of the bias: 1 as in the paper, 0 for no penalty, as in SVMs. On 34 data sets 0 predicts no
+        better.
     include : array-like of names, positions or a mask, or None, default=None
         Features that are always selected, first and in this order, and counted in ``n_features_to_select``. They are
-        in the model without penalty, so the ranking says what else is worth having beside them.
+        in the model without penalty, so the others are ranked by what they add to them.
     exclude : array-like of names, positions or a mask, or None, default=None
-        Features that are never selected, and have no part in the model.
+        Features that are never selected and are not in the model.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the cost of slack for the samples of each class. Without effect where margins are hard. "balanced"
-        classes count alike, whatever their numbers of samples (or the sums of their weights).
+        Multiplies the cost of slack for the samples of each class; no effect where margins are hard. With "balanced",
+        all classes have the same total weight, whatever their numbers of samples.
     tol : float, default=1e-3
         The fit ends when its certificate is this small: the relative duality gap for p >= 1, the largest relative
-        violation of stationarity below.
+        violation of stationarity for p < 1.
     max_iter : int, default=300
         Largest number of outer steps.
     memory_limit : int or None, default=None
-        Bytes that the fit may use beyond X; None is the free memory. The pieces that X is worked on in become smaller
-        to suit it; what does not fit even so is refused before it is allocated.
+        Bytes that the fit may use beyond X; None is the free memory. X is worked on in pieces that are small enough;
+        a fit that needs more even so is refused before it starts.
     n_jobs : default="deprecated"
-        Without effect: a fit uses all cores for large products only. It will be removed in version 0.2.
+        No effect: a fit uses all cores, for large products only. It will be removed in version 0.2.
     verbose : int, default=0
         1 prints, after the fit, a line for each outer step.
 
@@ -98,9 +106,8 @@ class DSOSelector(RankedSelector):
     scores_ : ndarray of shape (n_features,)
         Higher is better.
     ranking_ : ndarray of shape (n_features,)
-        1 is best; a permutation of 1..n_features. For p <= 1 features that equal another one, or its negative, once
-        standardised come after all others and have weight 0; then constant features; covariates and excluded features
-        come last.
+        A permutation of 1..n_features; 1 is the best. Last come, in this order, copies of other features (equal up to
+        sign once standardised; p <= 1), constant features, and covariates and excluded features.
     coef_ : ndarray of shape (n_classes or 1, n_features)
         Weights in the units of X.
     intercept_ : ndarray of shape (n_classes or 1,)
@@ -109,8 +116,8 @@ class DSOSelector(RankedSelector):
         ``sum_i ||w_i||^p`` on the standardised features, bias included, plus the cost of slack; with groups
         ``sum_g v_g ||W_g||^p``.
     penalty_factor_ : ndarray of shape (n_features,)
-        v of each feature, that of the size of its group included; 0 for covariates and included features, infinity
-        for excluded ones.
+        The factor v of each feature, times that for the size of its group; 0 for covariates and included features,
+        infinity for excluded ones.
     duality_gap_ : float
         Certified relative distance from the optimum (p >= 1; NaN below).
     stationarity_ : float
@@ -119,8 +126,8 @@ class DSOSelector(RankedSelector):
         "converged", "converged_with_slack", "stalled", "max_iter", "zero", "relaxed", or "nothing_left" where
         covariates and included features separate the classes alone.
     conflicts_ : ndarray
-        Samples in a proof that the classes cannot be separated; empty if they can, and wherever ``C``
-        gives them slack from the start.
+        Samples in a proof that the classes cannot be separated. Empty if they can, and if ``C`` allows slack from the
+        start.
     history_ : dict of ndarray
         objective, gap (the certificate), active (rows) and seconds (since the start), for each outer step.
     n_iter_ : int
@@ -197,7 +204,7 @@ class DSOSelector(RankedSelector):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+            A sample of weight v counts as v equal samples, and one of weight 0 is ignored. None: all weights are 1.
         """
         check_call(self, X, y, RULES, others=wrong_sample_weight(self, sample_weight, y))
         data = prepare(self, X, y, sample_weight)

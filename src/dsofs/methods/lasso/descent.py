@@ -24,12 +24,12 @@ from dsofs.optional import require
 
 FEWEST_FEATURES = 64  # that a working set gains
 INNER_TOL = 0.3  # of the gap on a working set, which leaves the rest of it to the features outside
-# Coordinate descent slows down with small lam and correlated features. After so many passes, many tasks are descended
-# on to this part of the gap so far, as the set will have to grow; one is left to Newton's method, always as fast.
+# Coordinate descent slows down with small lam and correlated features. After this many passes, several tasks continue
+# to this part of the gap, as the set will have to grow; a single task goes on with Newton's method.
 SLOW, EARLY_TOL = 200, 0.03
 SMALL = 0.005  # of the lam at which W leaves 0: below, Newton's method from the start
 COARSE = 3e-5  # relative gap to which one column is descended on; Newton's method is quicker at the rest
-STALLED = 0.5  # a gap over all features that falls no further than this will not fall
+STALLED = 0.5  # a gap over all features that falls by less than this has stalled
 
 # (Z, y or Y, decreasing alphas, tol, max_iter) -> coefficients (..., n, n_alphas) and passes over the features
 PathSolver = Callable[[Floats, Floats, Floats, float, int], tuple[Floats, int]]
@@ -96,14 +96,14 @@ class WorkingSets:
 
 
 def _coarse(multi_task: bool, early: bool, gap: float) -> float:
-    """A relative gap at which something else than descent on this set is due."""
+    """The relative gap at which descent on this set ends."""
     if not multi_task:
         return COARSE
     return EARLY_TOL * gap if early else 0.0
 
 
 def _grow(working: Ints, norms: Floats, more: int) -> Ints:
-    """The working set and so many more features, those nearest to the model."""
+    """The working set and a number of further features, those nearest to the model."""
     n = len(norms)
     more = min(more, n - len(working))
     outside = norms.copy()
@@ -128,7 +128,7 @@ def _descend(Z: Floats, Y: Floats, alpha: float, tol: float, max_iter: int, W: F
 
 
 def duality_gap(Y: Floats, W: Floats, R: Floats, norms: Floats, lam: float) -> float:
-    """Of half of ||R||^2 + lam ||W||, as the packages have it, at W and at R scaled until it is feasible.
+    """The gap for half of ||R||^2 + lam ||W||, as in the packages, at W and at R scaled until it is feasible.
 
     R = Y - Z W, and ``norms`` are its ``dual_norms``.
     """

@@ -1,4 +1,4 @@
-"""The Lasso for cheap weights, where coordinate descent crawls: Newton's method on proximal steps (SsNAL).
+"""The Lasso for small penalties, where coordinate descent is slow: Newton's method on proximal steps (SsNAL).
 
     w <- argmin_w  1/2 ||Z w - y||^2 + mu ||w||_1 + 1/(2 sigma) ||w - w_last||^2         (Li, Sun and Toh 2018)
 
@@ -23,12 +23,12 @@ FIRST_SIGMA, LARGEST_SIGMA = 1e3, 1e6  # over the largest diagonal entry of G; w
 SIGMA_GROWTH = 5.0
 INEXACT = 0.3  # error of a proximal step that is left, as a part of its length
 STEPS_OF_A_PROX = 20  # a few are enough; more means that rounding hides the rest
-ARMIJO, SHORTEST = 1e-4, 1e-6  # part of the promised descent that is asked for, and the shortest step tried
+ARMIJO, SHORTEST = 1e-4, 1e-6  # required part of the predicted descent, and the shortest step tried
 
 
 @dataclass
 class Gram:
-    """Z'Z of some columns; taken from that of all, made once for all classes, where it is no larger than Z."""
+    """Z'Z of some columns; taken from that of all columns, which all classes share, if it is no larger than Z."""
 
     A: Floats
     _whole: Floats | None = field(default=None, init=False)

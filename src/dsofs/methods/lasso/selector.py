@@ -97,17 +97,17 @@ class LassoSelector(RankedSelector):
 
         ||X w - y||^2 + lam ||w||_1
 
-    or, with ``multi_task``, ``||X W - Y||^2 + lam sum_i ||w_i||_2``, which takes a feature for all classes or none.
+    or, with ``multi_task``, ``||X W - Y||^2 + lam sum_i ||w_i||_2``, which selects a feature for all classes or none.
 
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
+        How many features ``transform`` keeps: a number, a fraction, or half of them (None). May be changed after
         ``fit``.
     lam : float or None, default=None
         Penalty of the weights, in the units of the formula. None is ``lam_share`` times ``lam_max_``.
     lam_share : float, default=0.1
-        ``lam`` as a part of the smallest one at which all weights are 0; without effect where ``lam`` is given.
+        ``lam`` as a fraction of the smallest lam at which all weights are 0; ignored if ``lam`` is given.
     multi_task : bool, default=False
         Whether the classes share their features.
     solver : {"auto", "sklearn", "celer"}, default="auto"
@@ -117,7 +117,7 @@ class LassoSelector(RankedSelector):
     standardize : bool, default=True
         Work on columns of mean 0 and standard deviation 1, so that the ranking does not depend on units.
     fit_intercept : bool, default=True
-        Whether there is an intercept; it is not penalised. Without, ``intercept_`` is what standardising subtracts.
+        Whether there is an intercept, which is not penalised. Otherwise ``intercept_`` is what standardising subtracts.
     tol : float, default=1e-4
         The duality gap, relative to ``||y||^2``, at which the descent ends.
     max_iter : int, default=10000

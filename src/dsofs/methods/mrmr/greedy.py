@@ -24,8 +24,8 @@ from dsofs.validation import indicators
 
 # Two features can be exactly independent in a sample; a quotient needs a denominator.
 LEAST_REDUNDANCY = 1e-9
-# Criteria that agree to this many decimals, in units of the largest, are a tie: the first feature wins it, whatever the
-# order of a sum was.
+# Criteria that agree to this many decimals, in units of the largest, are a tie: the first feature wins it, so that the
+# order of summation does not matter.
 TIE_DECIMALS = 12
 NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 

@@ -40,9 +40,9 @@ class MRMRSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features are chosen, and how many ``transform`` keeps. May be changed after ``fit``: fewer are the
-        first of those chosen; more are filled up with the most relevant of the others, which were never weighed for
-        redundancy, so fit with the largest number that you will ask for.
+        How many features are chosen, and how many ``transform`` keeps. May be changed after ``fit``: a smaller number
+        keeps the first of those chosen; a larger one adds the most relevant of the others, whose redundancy was not
+        considered. So fit with the largest number that you will need.
     scheme : {"MID", "MIQ", "FCD", "FCQ"}, default="MID"
         Mutual information of discretised features (MI), or the F-statistic and absolute correlations of continuous
         ones (FC); relevance minus redundancy (D), or divided by it (Q).
@@ -64,7 +64,7 @@ class MRMRSelector(RankedSelector):
     relevance_ : ndarray of shape (n_features,)
         Mutual information with the classes in nats, or the F-statistic; 0 for constant features.
     criterion_ : ndarray of shape (n_features,)
-        What the feature had when it was chosen: a value to put a threshold on. NaN if it was not.
+        The criterion of a feature when it was chosen, for thresholds; NaN if it was not chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray, if X came with names
 
@@ -106,7 +106,7 @@ class MRMRSelector(RankedSelector):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            A sample of weight v counts as v equal samples, one of weight 0 not at all; None is 1 for all.
+            A sample of weight v counts as v equal samples, and one of weight 0 is ignored. None: all weights are 1.
         """
         check_parameters(self, RULES, others=wrong_sample_weight(self, sample_weight, y))
         X, classes, _, weights, _ = check_weighted_X_y(self, X, y, sample_weight)

@@ -51,7 +51,7 @@ class Differences:
         return D
 
     def _distances_of_share(self, rows: Ints, symmetric: bool, share: slice) -> Floats:
-        """What one thread adds to the distances: that of its pieces."""
+        """What one thread adds to the distances, from its pieces."""
         D = np.zeros((len(rows), self.n_samples))
         for number in range(len(self._parts))[share]:
             Z, _ = self._piece(number)
@@ -64,7 +64,7 @@ class Differences:
         return self.team.sum(partial(self._sums_of_share, S, pairs))
 
     def _sums_of_share(self, S: csr_array, pairs: csr_array, share: slice) -> Floats:
-        """What one thread adds to the sums: that of its pieces and of its features with gaps."""
+        """What one thread adds to the sums, from its pieces and its features with gaps."""
         total = np.zeros(self.n_features)
         for number in range(len(self._parts))[share]:
             Z, owners = self._piece(number)

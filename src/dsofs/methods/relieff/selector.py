@@ -58,20 +58,20 @@ class ReliefFSelector(RankedSelector):
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps: a number, a part of all, or half of them (None). May be changed after
+        How many features ``transform`` keeps: a number, a fraction, or half of them (None). May be changed after
         ``fit``.
     n_neighbors : int, default=10
-        Neighbours k in each class. A class that has fewer gives those it has.
+        Neighbours k in each class; all of them if a class has fewer.
     task : {"classification", "regression"}, default="classification"
         "regression" is RReliefF, for a y of numbers. Never guessed from y.
     categorical_features : array-like or None, default=None
         Which features are codes of categories: a mask, positions, or names if X comes with names.
     n_samples : int, float in (0, 1] or None, default=None
-        How many samples, drawn at random, are given neighbours (among all samples); None is each of them.
+        How many samples, drawn at random, are compared with their neighbours; None is all of them.
     sigma : float, default=20.0
         For regression: the neighbour of rank r counts exp(-(r / sigma)^2).
     random_state : int, RandomState or None, default=None
-        For drawing ``n_samples``.
+        Seed for drawing ``n_samples``.
     n_jobs : int or None, default=None
         Threads; -1 is all cores.
 

@@ -4,7 +4,7 @@ Both are a weighted sum of differences over pairs of a sample i and a near neigh
 
     score_f = sum_ij S_ij diff_f(i, j),
 
-where S is negative for neighbours that should be alike (of one class, or of close targets) and positive for the others.
+where S is negative for neighbours that should be similar (of one class, or of close targets) and positive for others.
 ``nearest`` finds the neighbours; ``class_weights`` and ``target_weights`` are the two methods.
 """
 
@@ -19,7 +19,7 @@ from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.methods.relieff.differences import Differences
 
-# Distances that agree to this many decimals are a tie, which the first sample wins, whatever the order of a sum was.
+# Distances that agree to this many decimals are a tie, which the first sample wins, in whatever order sums are taken.
 TIE_DECIMALS = 9
 
 

@@ -81,7 +81,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _n_never: int = 0  # features or groups that cannot be selected
 
     def _n_selected(self, n_candidates: int) -> int:
-        """How many of so many features, or groups of features, are selected."""
+        """The number of features, or groups of features, to select."""
         wanted = self.n_features_to_select
         if wanted is None:
             return max(1, n_candidates // 2)

@@ -28,19 +28,19 @@ def f_scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
 
 
 class ScoreSelector(RankedSelector):
-    """Selects the features that a function scores highest; how other packages' methods get the contract of ours.
+    """Selects the features that a function scores highest; a wrapper for methods of other packages.
 
     Parameters
     ----------
     n_features_to_select : int, float in (0, 1] or None, default=10
-        How many features ``transform`` keeps. May be changed after ``fit``; a function that looks at the number was
-        given the one of the fit.
+        How many features ``transform`` keeps. May be changed after ``fit``; ``score_func`` was given the number at the
+        time of the fit.
     score_func : callable, default=the F-test
         ``score_func(Z, codes, k, random_state)`` returns a number of at least 0 for every column of Z, higher is
         better. Z holds the columns that are not constant, with mean 0 and standard deviation 1; ``codes`` the classes
         0, 1, ...
     random_state : int, RandomState or None, default=None
-        Handed to ``score_func``.
+        Passed to ``score_func``.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def _scale(values: list[float], start: float, end: float) -> Scale:
 
 
 def _class_names(view: View, names: list[str], x: Scale, y: Scale) -> list[Markup]:
-    """Each at the middle of its class."""
+    """The names of the classes, each at the middle of its class."""
     labels = []
     for code, name in enumerate(names):
         own = [i for i, c in enumerate(view.classes) if c == code]

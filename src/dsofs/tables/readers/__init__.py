@@ -1,4 +1,4 @@
-"""Readers of users' files: one file per format, chosen by what the file holds, whatever it is called."""
+"""Readers of users' files: one file per format, chosen by the content of the file, not by its name."""
 
 from __future__ import annotations
 

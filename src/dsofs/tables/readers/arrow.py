@@ -48,7 +48,7 @@ def read_feather(source: InputFile) -> Frame:
 
 
 def _bits(kind: Any) -> int:
-    """Of a value; none of one that is as long as it likes, such as a text."""
+    """The bits of a value; 0 for values of any length, such as text."""
     try:
         return int(kind.bit_width)
     except ValueError:

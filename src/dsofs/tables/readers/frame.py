@@ -31,7 +31,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Frame:
-    """Columns of numbers in one matrix, columns of text beside it; a missing value is NaN or an empty text."""
+    """Columns of numbers in one matrix, columns of text apart from it; a missing value is NaN or an empty text."""
 
     format: str
     numbers: AnyArray  # samples x columns of numbers, dense or CSR
@@ -54,7 +54,7 @@ class Frame:
 
 
 def column_frame(format: str, names: list[str], columns: list[Column]) -> Frame:
-    """A frame from columns by themselves: those of text go beside the matrix."""
+    """A frame from single columns; those of text are kept apart from the matrix."""
     text = {index: values for index, (values, _) in enumerate(columns) if values.dtype.kind in "OU"}
     exact = {index: texts for index, (_, texts) in enumerate(columns) if texts is not None}
     numeric = np.array([index for index in range(len(columns)) if index not in text], dtype=np.intp)

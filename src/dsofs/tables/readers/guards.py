@@ -1,4 +1,4 @@
-"""Refusing what is damaged; and, before memory is taken, what would not fit or was packed to do harm."""
+"""Refuse damaged files and, before memory is allocated, files that would not fit or are archive bombs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dsofs.design.budget import DOUBLE, available_bytes
 from dsofs.files import DamagedFileError
 
-# Tables pack 2 to 30 times smaller, tables of zeros more; whatever is small when unpacked can do no harm.
+# Tables pack 2 to 30 times smaller, tables of zeros more; files that are small when unpacked can do no harm.
 LARGEST_RATIO = 100
 HARMLESS_BYTES = 32 * 2**20
 # The widest sparse data in use have some ten million columns, with far more values than columns.
@@ -17,7 +17,7 @@ HARMLESS_COLUMNS = 2**22
 
 @contextmanager
 def as_damage(cure: str, what: str = "it is cut short or damaged") -> Iterator[None]:
-    """Turn whatever a library raises on a damaged file, MemoryError among it, into one sentence with a cure."""
+    """Turn any error of a library on a damaged file, MemoryError included, into one sentence with a cure."""
     try:
         yield
     except DamagedFileError:

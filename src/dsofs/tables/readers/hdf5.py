@@ -49,7 +49,7 @@ def check_links(h5py: Any, group: Any) -> None:
 
 
 def content(dataset: Any) -> np.ndarray:
-    """All of a dataset, if it declares no more than data do for the bytes it takes up."""
+    """All of a dataset, unless it declares far more than the bytes it takes up can hold."""
     if dataset.shape is None:
         return np.empty(0)
     needed = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
