@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
 ]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "attrs_block"]
@@ -26,6 +27,8 @@ autodoc_typehints = "none"
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]  # as compact as the parameters
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # what a reader types is copied, without prompts and what was printed
+copybutton_prompt_is_regexp = True
 exclude_patterns = ["_build", "_templates"]
 
 sphinx_gallery_conf = {
@@ -45,7 +48,6 @@ html_theme = "furo"
 html_title = "dsofs"
 html_static_path = ["_static"]
 html_css_files = ["dsofs.css"]
-html_js_files = ["copy.js"]
 html_math_renderer = "mathml"
 
 UNDER_MIN = re.compile(r"<msub>(<mo>m(?:in|ax)</mo>.*?)</msub>")  # what is minimised over stands below

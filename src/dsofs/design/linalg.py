@@ -22,7 +22,7 @@ MIRRORED = 256  # rows that are copied at a time: a few megabytes
 
 
 def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
-    """The l_{r,p} norm of a matrix, Eqn. 1: (sum_i ||a_i||_r^p)^(1/p), for r, p > 0.
+    """The l_{r,p} norm of a matrix: (sum_i ||a_i||_r^p)^(1/p) for r, p > 0, the paper's Eqn. 1.
 
     Below 1 it is not a norm (no triangle inequality), which nothing here needs.
     """
