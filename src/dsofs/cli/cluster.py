@@ -21,7 +21,7 @@ def on_cluster(scheduler: str | None) -> Iterator[None]:
         return
     distributed = require("distributed", "cluster")
     try:
-        client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=True)
+        client = distributed.Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise InputError(f"No Dask scheduler answers at {scheduler!r}: start one with 'dask scheduler'.") from error
     with client, joblib.parallel_config("dask"):
