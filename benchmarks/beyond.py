@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import tempfile
@@ -21,7 +22,8 @@ import numpy as np
 from benchmarks.contender_worker import peak_bytes, resident_bytes
 from benchmarks.harness import RESULTS, keep, record, rows_of, write_table
 from dsofs import DSOSelector
-from dsofs.design.backends.on_disk import StoredArray
+from dsofs.design.backends.dask_blocks import DaskArray
+from dsofs.design.backends.on_disk import FileArray
 from dsofs.design.budget import Budget
 from dsofs.experiments.results import Row
 
@@ -31,8 +33,11 @@ PANEL = 2**22  # numbers that are written at a time
 DISK = {"500 x 10,000": (500, 10**4), "500 x 100,000": (500, 10**5), "500 x 1,000,000": (500, 10**6)}
 TALL = {"100,000 x 50": (10**5, 50), "1,000,000 x 50": (10**6, 50), "10,000,000 x 50": (10**7, 50)}
 CLUSTER = {"500 x 200,000": (500, 2 * 10**5), "500 x 2,000,000": (500, 2 * 10**6)}
+PARQUET = {"500 x 20,000": (500, 2 * 10**4), "200,000 x 500": (2 * 10**5, 500), "500 x 200,000": (500, 2 * 10**5)}
+LAZY = TALL  # blocks of rows that are computed when they are needed, as nothing of that size need be on a disk
 SMALL = {"100 x 2,000": (100, 2000), "400 x 20,000": (400, 20_000), "4,000 x 100": (4000, 100)}
-PARTS = ("disk", "tall", "cluster", "small")
+SHAPES = DISK | TALL | PARQUET
+PARTS = ("disk", "tall", "parquet", "cluster", "lazy", "small")
 
 
 @click.command()
@@ -46,7 +51,9 @@ def main(parts: tuple[str, ...], largest: float, folder: Path | None, table: boo
     jobs: dict[str, tuple[dict[str, tuple[int, int]], Callable[..., dict[str, Any]]]] = {
         "disk": (DISK, from_disk),
         "tall": (TALL, from_disk),
+        "parquet": (PARQUET, from_parquet),
         "cluster": (CLUSTER, on_cluster),
+        "lazy": (LAZY, in_lazy_blocks),
         "small": (SMALL, small),
     }
     for part in () if table else parts:
@@ -80,13 +87,16 @@ def daemonless(job: Callable[..., dict[str, Any]], shape: tuple[int, int], place
     return job(shape, place)
 
 
+def labels(m: int) -> np.ndarray:
+    return np.random.default_rng(0).permutation(np.arange(m) % 2)
+
+
 def write(shape: tuple[int, int], place: Path) -> tuple[Any, np.ndarray]:
     """A Zarr array in panels or bands, not compressed, as random numbers cannot be; its first ten columns say y."""
     import zarr
 
     m, n = shape
-    y = np.random.default_rng(0).permutation(np.arange(m) % 2)
-    wide = m <= n
+    y, wide = labels(m), m <= n
     chunks = (m, max(1, PANEL // m)) if wide else (max(1, PANEL // n), n)
     X = zarr.create_array(place / "X.zarr", shape=shape, chunks=chunks, dtype=np.float32, compressors=None)
     for start in range(0, n if wide else m, chunks[1 if wide else 0]):
@@ -102,12 +112,39 @@ def write(shape: tuple[int, int], place: Path) -> tuple[Any, np.ndarray]:
     return X, y
 
 
+def write_parquet(shape: tuple[int, int], place: Path) -> None:
+    """The same as a Parquet file, in row groups of 16 MiB where it is tall."""
+    import pyarrow
+    from pyarrow import parquet
+
+    X, _ = write(shape, place)
+    schema = pyarrow.schema([(str(column), pyarrow.float32()) for column in range(shape[1])])
+    step = shape[0] if shape[0] <= shape[1] else PANEL // shape[1]
+    options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    with parquet.ParquetWriter(place / "X.parquet", schema, **options) as file:
+        for start in range(0, shape[0], step):
+            file.write_table(pyarrow.table([*np.ascontiguousarray(X[start : start + step].T)], schema=schema))
+
+
+def from_parquet(shape: tuple[int, int], place: Path) -> dict[str, Any]:
+    """The file is written in another process, whose memory is not counted; what Arrow keeps of it is."""
+    from pyarrow import dataset
+
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        pool.apply(write_parquet, (shape, place))
+    return measured_fit(lambda: dataset.dataset(place / "X.parquet"), labels(shape[0]), shape)
+
+
 def from_disk(shape: tuple[int, int], place: Path) -> dict[str, Any]:
     X, y = write(shape, place)
+    return measured_fit(lambda: X, y, shape)
+
+
+def measured_fit(opened: Callable[[], Any], y: np.ndarray, shape: tuple[int, int]) -> dict[str, Any]:
     loaded()
     before, read = resident_bytes(), counted_bytes()
     clock, cpu = time.perf_counter(), time.process_time()
-    fitted = DSOSelector(10).fit(X, y)
+    fitted = DSOSelector(10).fit(opened(), y)
     seconds, cpu = time.perf_counter() - clock, time.process_time() - cpu
     return {
         "seconds": seconds,
@@ -125,15 +162,15 @@ def loaded() -> None:
 
 def counted_bytes() -> list[float]:
     """The bytes that all arrays on disk read from now on."""
-    read, read_range = [0.0], StoredArray._range
+    read, run = [0.0], FileArray.run
 
-    def counting(self: StoredArray, rows: np.ndarray, columns: np.ndarray) -> Any:
+    def counting(self: FileArray, work: Any, pieces: Any) -> Any:
         before = self.bytes_read
-        found = read_range(self, rows, columns)
+        found = run(self, work, pieces)
         read[0] += self.bytes_read - before
         return found
 
-    StoredArray._range = counting  # type: ignore[method-assign]
+    FileArray.run = counting  # type: ignore[method-assign]
     return read
 
 
@@ -193,6 +230,59 @@ def cluster(killing: bool) -> Iterator[list[int]]:
         yield killed
 
 
+def in_lazy_blocks(shape: tuple[int, int], place: Path) -> dict[str, Any]:
+    """Rows in blocks of 16 MiB, each drawn anew by a worker whenever it is needed."""
+    import dask.array
+    from distributed import default_client
+
+    (m, n), step = shape, PANEL // shape[1]
+    y = labels(m)
+    known = dask.array.from_array(y[:, None], chunks=(step, 1))
+    X = known.map_blocks(drawn, n, chunks=(known.chunks[0], (n,)), dtype=np.float32)
+    loaded()
+    with cluster(killing=False):
+        everywhere = default_client().run
+        everywhere(loaded)
+        cpu_before, before = everywhere(time.process_time), everywhere(resident_bytes)
+        own, counted = resident_bytes(), counted_blocks()
+        clock, cpu = time.perf_counter(), time.process_time()
+        fitted = DSOSelector(10).fit(X, y)
+        seconds, cpu = time.perf_counter() - clock, time.process_time() - cpu
+        peaks, cpu_after = everywhere(peak_bytes), everywhere(time.process_time)
+        return {
+            "seconds": seconds,
+            "cpu": cpu + sum(cpu_after[worker] - cpu_before[worker] for worker in peaks),
+            "extra": peak_bytes() - own,
+            "extra of a worker": max(peaks[worker] - before[worker] for worker in peaks),
+            "reads": counted["computed"] / (4 * m * n),
+            "received": counted["received"],
+            **described(fitted),
+        }
+
+
+def drawn(y: np.ndarray, n: int, block_id: tuple[int, int]) -> np.ndarray:
+    X = np.random.default_rng(block_id[0]).standard_normal((len(y), n), dtype=np.float32)
+    X[:, :10] += y
+    return X
+
+
+def counted_blocks() -> dict[str, float]:
+    """The bytes of all blocks of Dask that are computed, and of all that comes back, from now on."""
+    counted, run = {"computed": 0.0, "received": 0.0}, DaskArray.run
+
+    def counting(self: DaskArray, work: Any, pieces: Any) -> Any:
+        found = run(self, work, pieces)
+        for i in {i for piece in pieces for i in self._inside(0, piece.rows)}:  # blocks hold all columns
+            counted["computed"] += self.lazy.blocks[i].nbytes
+        buffers: list[pickle.PickleBuffer] = []  # so that arrays are not copied
+        rest = pickle.dumps(found, protocol=5, buffer_callback=buffers.append)
+        counted["received"] += len(rest) + sum(buffer.raw().nbytes for buffer in buffers)
+        return found
+
+    DaskArray.run = counting  # type: ignore[method-assign]
+    return counted
+
+
 def small(shape: tuple[int, int], place: Path) -> dict[str, Any]:
     """What it takes not to have X in memory where it would fit: the median of five fits."""
     import dask.array
@@ -213,29 +303,34 @@ def small(shape: tuple[int, int], place: Path) -> dict[str, Any]:
 
 def draw() -> None:
     rows, lines, last = rows_of(STUDY), [], None
-    for row in (row for part in ("disk", "tall") for row in rows if row.method == part):
+    for row in (row for part in ("disk", "tall", "parquet") for row in rows if row.method == part):
         v = row.values
         times = [f"{row.seconds:.1f} s", f"{v['cpu']:.1f} s", slopes(row, last)]
-        bound = Budget().fit_bytes(*{**DISK, **TALL}[row.data], 1, chunked=True) + 50 * MIB
+        bound = Budget().fit_bytes(*SHAPES[row.data], 1, chunked=True) + 50 * MIB
         sizes = [f"{size / MIB:.0f}" for size in (v["extra"], bound)]
-        lines.append([row.data, v["status"], v["steps"], *times, *sizes, f"{v['reads']:.1f}", f"{v['found']} of 10"])
+        gigabytes = 4e-9 * np.prod(SHAPES[row.data]) * v["reads"]
+        read = f"{v['reads']:.1f} ({gigabytes:.1f} GB)"
+        kind = "Parquet" if row.method == "parquet" else "Zarr"
+        lines.append([row.data, kind, v["status"], v["steps"], *times, *sizes, read, f"{v['found']} of 10"])
         last = row
-    header = ["m x n", "status", "steps", "time", "CPU", "slope (of CPU)", "peak MiB", "formula MiB", "times X is read"]
+    header = ["m x n", "file", "status", "steps", "time", "CPU", "slope (of CPU)", "peak MiB", "formula MiB"]
     write_table(
         STUDY,
         "X on a disk",
-        [*header, "true in the top 10"],
+        [*header, "times X is read", "true in the top 10"],
         lines,
-        "Float32 in a Zarr file, two classes, defaults of `DSOSelector`, each in a process of its own. Slope: log10 of "
-        "the time over that of a tenth as many. Peak: resident memory beyond what was there before the fit. Formula: "
-        "`Budget.fit_bytes` and 50 MiB. One thread of BLAS, on cores that other work shared: CPU tells more than time.",
+        "Float32 in a Zarr file, or in Parquet as a `pyarrow.dataset`; two classes, defaults of `DSOSelector`, each in "
+        "a process of its own. Slope: log10 of the time over that of a tenth as many. Peak: resident memory beyond "
+        "what was there before the fit. Formula: `Budget.fit_bytes` and 50 MiB. One thread of BLAS, on cores that "
+        "other work shared: CPU tells more than time.",
     )
     draw_cluster([row for row in rows if row.method == "cluster"])
+    draw_lazy([row for row in rows if row.method == "lazy"])
     draw_small([row for row in rows if row.method == "small"])
 
 
 def slopes(row: Row, last: Row | None) -> str:
-    if last is None or last.method != row.method:
+    if last is None or last.method != row.method or row.method == "parquet":
         return ""
     ratios = row.seconds / last.seconds, row.values["cpu"] / last.values["cpu"]
     return "{:.2f} ({:.2f})".format(*np.log10(ratios))
@@ -256,6 +351,29 @@ def draw_cluster(rows: list[Row]) -> None:
             lines,
             "Float32 in a Zarr file, `dask.array.from_zarr`, a `LocalCluster` of two processes of one thread. One of "
             "them is killed when the first task of the fit is done. Other work shared the cores, so times are rough.",
+            rows,
+        )
+
+
+def draw_lazy(rows: list[Row]) -> None:
+    lines, last = [], None
+    for row in rows:
+        v = row.values
+        sizes = [f"{v[name] / MIB:.0f}" for name in ("extra", "extra of a worker", "received")]
+        times = [f"{row.seconds:.0f} s", f"{v['cpu']:.0f} s", slopes(row, last)]
+        lines.append([row.data, v["status"], v["steps"], *times, *sizes, f"{v['reads']:.1f}", f"{v['found']} of 10"])
+        last = row
+    header = ["m x n", "status", "steps", "time", "CPU", "slope (of CPU)", "peak MiB, client", "peak MiB, worker"]
+    if lines:
+        write_table(
+            f"{STUDY}_lazy",
+            "Blocks of rows on a cluster of two workers",
+            [*header, "MiB that came back", "times X is computed", "true in the top 10"],
+            lines,
+            "Float32 in blocks of 16 MiB that a worker draws when they are needed: X is nowhere as a whole. CPU: of "
+            "both workers and of the client, which the scheduler is part of. Peak: resident memory beyond what was "
+            "there before the fit. Came back: results of all passes together. Other work shared the cores, so CPU "
+            "tells more than time.",
             rows,
         )
 

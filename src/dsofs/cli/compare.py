@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dsofs.cli import CALLED, options
+from dsofs.cli.cluster import on_cluster
 from dsofs.cli.messages import errors_in_one_line, messages, show_notes
 from dsofs.cli.watch import watched
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
@@ -44,9 +45,10 @@ def whole_numbers(ctx: click.Context, param: click.Parameter, given: tuple[str, 
 @options.trials("by default 10, or 5 with --quick")
 @click.option("--quick", is_flag=True, help="Tune nothing: methods with their defaults, and an SVM with C = 1.")
 @options.cores()
+@options.scheduler
 @options.out_folder(required=True)
 @options.json
-def main(file: Path, as_json: bool, **settings: Any) -> None:
+def main(file: Path, as_json: bool, scheduler: str | None, **settings: Any) -> None:
     """Compare how well the features that METHODS select from FILE tell its classes apart.
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
@@ -62,7 +64,7 @@ def main(file: Path, as_json: bool, **settings: Any) -> None:
         status.stop()
         show_notes(console, table.notes)
 
-    with errors_in_one_line(), failures_in_one_line(), status, watched(console) as progress:
+    with errors_in_one_line(), failures_in_one_line(), on_cluster(scheduler), status, watched(console) as progress:
         found = compare_table(
             file,
             command=click.get_current_context().meta.get(CALLED),

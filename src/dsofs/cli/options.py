@@ -90,6 +90,10 @@ def trials(otherwise: str) -> Option:
     return click.option("--trials", type=click.IntRange(1), help=f"Number of random splits; {otherwise}.")
 
 
+scheduler = click.option(
+    "--scheduler", metavar="ADDRESS",
+    help="Run on a Dask cluster, on all of its workers: the address of its scheduler, such as tcp://host:8786.",
+)  # fmt: skip
 json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 data_dir = click.option(
     "--data-dir", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),

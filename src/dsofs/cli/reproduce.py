@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from dsofs.cli import options
+from dsofs.cli.cluster import on_cluster
 from dsofs.cli.messages import InputError, errors_in_one_line
 from dsofs.cli.watch import watched
 from dsofs.datasets import DatasetNotFoundError, load_dataset
@@ -40,6 +41,7 @@ RESULTS = "results.jsonl"
 @options.data_dir
 @click.option("--download", is_flag=True, help="Download data sets that are missing.")
 @options.cores(default=-1, show_default=True)
+@options.scheduler
 def main(
     exhibit: str,
     out: Path,
@@ -50,6 +52,7 @@ def main(
     data_dir: Path | None,
     download: bool,
     n_jobs: int,
+    scheduler: str | None,
 ) -> None:
     """Compute a table or figure of the paper again, next to the printed numbers; or all of them."""
     console = Console()
@@ -58,8 +61,8 @@ def main(
         if not draw_only:
             data = tuple(names) or chosen_data(quick, data_dir)
             require(data, data_dir, download=download)
-            out.mkdir(parents=True, exist_ok=True)
-            with resumable(out / RESULTS), watched(console) as progress:
+            with on_cluster(scheduler), resumable(out / RESULTS), watched(console) as progress:
+                out.mkdir(parents=True, exist_ok=True)
                 experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
                 perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=n_jobs, progress=progress)
         for path, tables in draw(results_in(out), exhibits, out, quick=quick):

@@ -6,7 +6,7 @@ import pytest
 from dsofs import DSOSelector
 from dsofs.design import Budget, moments
 from dsofs.design.backends import in_chunks
-from dsofs.design.backends.arrow_files import ArrowFiles
+from dsofs.design.backends.arrow_files import READER, ArrowFiles
 
 pyarrow = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")
@@ -42,7 +42,8 @@ def test_pieces_are_no_larger_than_the_budget_allows(X, monkeypatch):
 
     monkeypatch.setattr(ArrowFiles, "read", noting)
     files = ArrowFiles(X)
-    moments(files, budget=Budget(block=8 * 20 * 6, tall_block=8 * 20 * 6))
+    block = 6 * (8 * 20 + READER)
+    moments(files, budget=Budget(block=block, tall_block=block))
     assert sizes == [20 * 6] * 10
     assert files.bytes_read == COLUMN * 2 * 60
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+from dsofs import DSOSelector
 from dsofs.design import Budget, as_design, moments
 from dsofs.design.backends import in_chunks
 from dsofs.design.backends.on_disk import StoredArray, is_on_disk, runs
@@ -30,6 +32,21 @@ def test_two_reads_are_enough_for_the_first_step(X):
     np.testing.assert_allclose(norms, np.linalg.norm(Z.T @ Y, axis=1), atol=1e-9)
     design.tdot(Y + 1)
     assert stored.bytes_read == 2 * X.nbytes
+
+
+def test_a_fit_reads_twice_before_the_second_step(X, monkeypatch):
+    monkeypatch.setattr("dsofs.design.backends.on_disk.LARGE_MAP", 0)
+    passes, run = [], StoredArray.run
+
+    def noting(self, work, pieces):
+        passes.append(len(pieces))
+        return run(self, work, pieces)
+
+    monkeypatch.setattr(StoredArray, "run", noting)
+    with pytest.warns(ConvergenceWarning):
+        DSOSelector(5, max_iter=1, ranking="norm", memory_limit=100_000).fit(X, np.arange(20) % 2)
+    assert len(passes) == 2
+    assert min(passes) > 1  # pieces
 
 
 def test_what_is_left_out_is_not_read(X, monkeypatch):

@@ -15,6 +15,7 @@ from dsofs.design.backends.on_disk import FileArray
 from dsofs.design.budget import DOUBLE
 from dsofs.design.types import AnyArray, Floats, Ints
 
+READER = 13 * 2**10  # bytes that Arrow takes to read a column of Parquet, however few rows it has
 BATCH = 2**22  # bytes of a record batch: little beside a piece, and much beside the work of asking for it
 
 
@@ -32,11 +33,13 @@ class ArrowFiles(FileArray):
         for field in X.schema:
             _check_numeric(field)
         self.dataset, self.rows, self.bytes_read = X, rows, 0
+        self.names = X.schema.names  # a list that the schema makes anew whenever it is asked
         parts = [part for fragment in X.get_fragments() for part in _row_groups(fragment)]
         self.parts = [part for part, _ in parts]
         self.ends = np.cumsum([n_rows for _, n_rows in parts], dtype=np.intp)
         m, n = int(self.ends[-1]) if len(self.ends) else 0, len(X.schema)
         self.shape = (m if rows is None else len(rows), n)
+        self.density = 1 + READER / (DOUBLE * max(m, 1))
         single = all(str(field.type) in ("halffloat", "float") for field in X.schema)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.edges = (self.ends if rows is None else np.searchsorted(rows, self.ends), np.arange(1, n + 1))
@@ -49,7 +52,7 @@ class ArrowFiles(FileArray):
 
     def read(self, rows: Ints, columns: Ints) -> Floats:
         rows = rows if self.rows is None else self.rows[rows]
-        names = [self.dataset.schema.names[column] for column in columns]
+        names = [self.names[column] for column in columns]
         X = np.empty((len(rows), len(names)), dtype=self.dtype, order="F")
         for first, batch in self._batches(rows, names):
             start, end = np.searchsorted(rows, [first, first + batch.num_rows])

@@ -215,7 +215,7 @@ class ChunkedDesign(StandardDesign):
     ) -> tuple[Any, Any]:
         """Call a method of every band of the samples ``rows``."""
         pieces, columns = [], replace(self.columns, kept=np.arange(len(self.kept)), first=None)
-        for part in self.X.bands(rows, self.n_columns, self.budget):
+        for part in self.X.bands(rows, len(self.kept), self.budget):  # the bias is not read
             view = PieceView(columns, bias, self.budget, self.weights_at(rows[part]))
             pieces.append(Piece(rows[part], self.kept, (view, method, own, *arguments(rows[part]))))
         return self.X.run(called, pieces)

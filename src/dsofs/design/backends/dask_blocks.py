@@ -24,6 +24,7 @@ from dsofs.design.budget import DOUBLE, Budget
 from dsofs.design.types import AnyArray, Ints
 
 SUMMANDS = 8  # results that one task adds up
+Places = Ints | slice  # of rows or columns in a block
 
 
 def is_in_blocks(X: AnyArray) -> bool:
@@ -62,17 +63,19 @@ class DaskArray(ChunkedArray):
         return self.lazy[:, index]
 
     def panels(self, columns: Ints, budget: Budget) -> list[slice]:
-        return super().panels(columns, self._at_least_a_block(budget))
+        every = np.arange(self.shape[1])
+        return parts_within(super().panels(every, self._at_least_a_block(budget)), columns)
 
     def bands(self, rows: Ints, n_columns: int, budget: Budget) -> list[slice]:
-        return super().bands(rows, n_columns, self._at_least_a_block(budget))
+        every = np.arange(self.shape[0])
+        return parts_within(super().bands(every, self.shape[1], self._at_least_a_block(budget)), rows)
 
     def _at_least_a_block(self, budget: Budget) -> Budget:
         return replace(budget, block=max(budget.block, DOUBLE * self.largest))
 
     def _on_blocks(self, work: Work, piece: Piece) -> partial[tuple[Any, Any]]:
         rows, columns = (
-            [index[inside] - start for start, inside in self._inside(axis, index).values()]
+            [_local(index[inside], start) for start, inside in self._inside(axis, index).values()]
             for axis, index in enumerate((piece.rows, piece.columns))
         )
         return partial(on_blocks, work, rows, columns, self.dtype, piece.arguments)
@@ -90,12 +93,19 @@ class DaskArray(ChunkedArray):
         return {int(k): (int(starts[k]), slice(int(firsts[k]), int(ends[k]))) for k in present}
 
 
+def parts_within(pieces: list[slice], index: Ints) -> list[slice]:
+    """An increasing index cut where the pieces of X end: a task holds all of the blocks that it takes something from,
+    however little that is."""
+    ends = [int(end) for end in np.searchsorted(index, [piece.stop for piece in pieces])]
+    return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False) if start < end]
+
+
 def on_blocks(
-    work: Work, rows: list[Ints], columns: list[Ints], dtype: np.dtype[Any], arguments: tuple[Any, ...], *blocks: Any
+    work: Work, rows: list[Places], columns: list[Places], dtype: np.dtype[Any], arguments: Any, *blocks: Any
 ) -> tuple[Any, Any]:
     """Do ``work`` with some rows and columns of a grid of blocks."""
     each = iter(blocks)
-    parts = [[_taken(next(each), r, c) for c in columns] for r in rows]
+    parts = [[next(each)[r][:, c] for c in columns] for r in rows]
     if len(rows) == len(columns) == 1:
         X = parts[0][0]
     else:
@@ -103,10 +113,10 @@ def on_blocks(
     return work(X.astype(dtype, copy=False), *arguments)
 
 
-def _taken(block: AnyArray, rows: Ints, columns: Ints) -> AnyArray:
-    if len(rows) < block.shape[0]:
-        block = block[rows]
-    return block if len(columns) == block.shape[1] else block[:, columns]
+def _local(index: Ints, start: int) -> Places:
+    """An increasing index, counted from ``start``; a slice where nothing is left out, which takes no room in a task."""
+    first, end = int(index[0]) - start, int(index[-1]) + 1 - start
+    return slice(first, end) if end - first == len(index) else index - start
 
 
 def sum_of(*results: Any) -> Any:

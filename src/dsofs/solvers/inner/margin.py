@@ -121,7 +121,8 @@ class GramSpace:
             return None
         A = self.loss.multipliers(self.Y * (K @ B))
         free = np.empty((0, self.Y.shape[1]))
-        return Inner(d[:, None] * X.tdot(B), self.Y * A, X.tdot(self.Y * A), self.loss.cost(A), free, exact=False)
+        XB, G = np.hsplit(X.tdot(np.hstack([B, self.Y * A])), 2)  # in one pass over X
+        return Inner(d[:, None] * XB, self.Y * A, G, self.loss.cost(A), free, exact=False)
 
 
 class SmallerSpace:
