@@ -61,21 +61,22 @@ def random_splits(data: Samples, n: int, seed: int) -> list[Rows]:
 def start_workers(selector: Any, n_jobs: int | None) -> Thread:
     """Start the processes of ``resample``, which load their packages while the caller does other work.
 
-    They are ready when the thread has ended.
+    One core is left to the caller. They are ready when the thread has ended.
     """
     n_workers = effective_n_jobs(n_jobs)
 
     def start() -> None:
         with suppress(Exception):  # what is wrong with them, ``resample`` will say
-            Parallel(n_jobs=n_jobs, batch_size=1)(delayed(_load)(selector) for _ in range(n_workers))
+            jobs = (delayed(_load)(type(selector)) for _ in range(n_workers))
+            Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch=n_workers - 1)(jobs)
 
     thread = Thread(target=start if n_workers > 1 else None)
     thread.start()
     return thread
 
 
-def _load(selector: Any) -> None:
-    """Nothing: a worker loads what it needs with this function and its argument."""
+def _load(kind: type) -> None:
+    """Nothing: a worker loads what it needs with this function and the class of the selector."""
 
 
 def resample(
