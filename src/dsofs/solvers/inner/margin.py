@@ -51,7 +51,7 @@ class MarginStep:
         d = problem.expand(weights)[rows]
         parts: list[tuple[Ints, Inner]] = []
         for columns, solver in self.solvers:
-            inner = solver.solve(rows, X, d, None if previous is None else previous.B[:, columns])
+            inner = solver.solve(rows, X, d, None if previous is None else _columns(previous.B, columns))
             if inner is None:
                 return None
             parts.append((columns, inner))
@@ -75,8 +75,13 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
         assert C is not None
         many_classes = len(soft) >= MANY_CLASSES and not problem.F.size and X.n_samples > X.n_columns
         solver = ManyClasses if many_classes else partial(SmallerSpace, F=problem.F, rows_return=problem.convex)
-        solvers.append((soft, solver(X, Y[:, soft], C[:, soft])))
+        solvers.append((soft, solver(X, _columns(Y, soft), _columns(C, soft))))
     return solvers
+
+
+def _columns(A: Floats, columns: Ints) -> Floats:
+    """These columns, in increasing order; A itself if that is all of them."""
+    return A if len(columns) == A.shape[1] else A[:, columns]
 
 
 class GramSpace:
@@ -173,7 +178,7 @@ def free_model(problem: Problem) -> FreeModel:
     """Without such rows V is empty, and all of every margin is missing."""
     Y, F = problem.Y, problem.F
     if not F.size:
-        return FreeModel(np.empty((0, Y.shape[1])), np.ones_like(Y))
+        return FreeModel(np.empty((0, Y.shape[1])), np.broadcast_to(1.0, Y.shape))
     loss = Squared if problem.constraint == "equality" else SquaredHinge
     slack = problem.slack
     if slack is None or not (slack > 0).all():
@@ -198,5 +203,7 @@ def objective_at_zero(problem: Problem) -> tuple[float, Floats]:
         return np.inf, model.weights
     if problem.loss == "hinge":
         return float(np.sum(problem.C)), model.weights
+    if not problem.F.size:
+        return 0.5 * float(np.sum(problem.C)), model.weights
     missed = np.where(model.missing == 0, 0.0, problem.C)  # no infinite C times nothing
     return 0.5 * float(np.sum(missed * model.missing**2)), model.weights
