@@ -23,8 +23,10 @@ from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
-from dsofs.problem import Loss, Problem, Squared, SquaredHinge
+from dsofs.problem import Loss, Problem, Squared, SquaredHinge, one_column
+from dsofs.solvers.acceleration import FEW_PLAIN_STEPS, PLAIN_STEPS
 from dsofs.solvers.inner.features import FeatureSpace
+from dsofs.solvers.inner.gradients import near_optimum, suits_gradients
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
@@ -134,12 +136,22 @@ class SmallerSpace:
 
     def __init__(self, X: Design, Y: Floats, C: Floats, F: Floats, *, rows_return: bool) -> None:
         """``rows_return``: rows that have left may be in use again."""
-        self.Y, self.gram = Y, GramSpace(Y, SquaredHinge(1 / C), F)
+        self.Y, self.loss = Y, SquaredHinge(one_column(np.reciprocal, C))
+        self.gram = GramSpace(Y, self.loss, F)
         self.wide, self.has_room = len(Y) <= X.n_columns, len(Y) <= GRAM * X.n_columns
+        self.by_gradients = self.wide and not F.size and suits_gradients(X)
+        self.rough_steps = FEW_PLAIN_STEPS if rows_return else PLAIN_STEPS  # which need no curvature
         losses = [SquaredHinge(1 / cost) for cost in C.T]
         self.features = FeatureSpace(X, Y, losses, F, FIRST_NEWTON, every_row=rows_return and not self.wide)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        if self.by_gradients and len(rows) >= len(self.Y):
+            point = near_optimum(X, d, self.Y, self.loss, B)
+            self.rough_steps -= 1
+            if self.rough_steps >= 0:
+                return point
+            self.features.limits.clear()
+            B = point.B
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
