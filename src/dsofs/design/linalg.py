@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dsofs.design.interface import Design
 
 DEPENDENT = 1e-12  # eigenvalues of S below this part of the largest are zero: columns of a border depend on others
-MIRRORED = 256  # rows that are copied at a time: a few megabytes
+MIRRORED, TAKEN = 256, 1024  # rows that are copied at a time: a few megabytes
 
 
 def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
@@ -158,14 +158,24 @@ def _inverse_root(S: Floats) -> Floats:
 
 def principal(K: Floats, index: Ints) -> Floats:
     """The rows and columns ``index``, in increasing order, of a square matrix; K itself if that is all of them."""
-    return K if len(index) == len(K) else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
+    if len(index) == len(K):
+        return K
+    if len(index) <= TAKEN:
+        return K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
+    M = np.empty((len(index), len(index)), dtype=K.dtype)
+    for rows in cuts(len(index), TAKEN):  # all at once would need another matrix
+        K.take(index[rows], 0).take(index, 1, out=M[rows])
+    return M
 
 
-def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None) -> Factor:
-    """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite."""
+def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None, *, overwrite: bool = False) -> Factor:
+    """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite.
+
+    ``overwrite``: K may become its factor.
+    """
     index = np.arange(len(K)) if part is None else part.nonzero()[0]
     M = principal(K, index)
-    M = M.copy() if M is K else M
+    M = M.copy() if M is K and not overwrite else M
     if not len(index):
         return Factor(index, M)
     M.flat[:: len(index) + 1] += ridge[index] if isinstance(ridge, np.ndarray) else ridge

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -32,7 +33,9 @@ from dsofs.design.budget import cuts, in_parallel
 from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, like, on_host, principal, row_norms
 from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.solvers.inner.features import scaled_principal
 from dsofs.solvers.loop.point import Inner, SampleCurvature
+from dsofs.solvers.qp.pivoting import PROXIMAL
 
 AT_A_TIME = 128  # classes: enough for fast products, few enough for little memory
 MAX_NEWTON, MAX_CG = 30, 50
@@ -43,6 +46,7 @@ CG_TOL = 0.1  # of the gradient, by the conjugate gradients of one Newton step
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
 ROUNDING = 1e-13  # relative rise that rounding can cause
 TINY = np.finfo(np.float32).tiny
+STIFF = 1e5  # eigenvalues of L L', of which the least is 1: beyond, float32 cannot tell what is left in the brackets
 FEW = 40.0  # up to |F|^2 = FEW m and |F| = n a system of |F| samples takes no longer than some twenty products
 
 
@@ -57,7 +61,7 @@ class ManyClasses:
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from the W of the step before, and needs no B."""
         H = self.X.normal_matrix(self.inside)
-        scaled = Scaled(X, np.sqrt(d), principal(H, rows), self.inside)
+        scaled = Scaled(X, rows, np.sqrt(d), H, self.inside)
         W, B, G = self.W[rows], np.empty_like(self.Y), np.empty((len(rows), self.Y.shape[1]))
         parts = list(cuts(self.Y.shape[1], AT_A_TIME))
         costs, inside = np.empty(len(parts)), np.empty((X.n_samples, len(parts)))
@@ -85,14 +89,16 @@ class ManyClasses:
 
 
 class Scaled:
-    """Products with Z = X D^{1/2} and, in float32, with Q = Z L^{-T}. Each class is a row of all matrices."""
+    """Products with Z = X D^{1/2} and, mostly in float32, with Q = Z L^{-T}. Each class is a row of all matrices."""
 
-    def __init__(self, X: Design, root: Floats, H: Floats, mean: Floats) -> None:
-        """``H``: X' diag(mean) X."""
-        self.X, self.root, self.mean = X, root, mean.astype(np.float32)
-        self.factor = factorise(root[:, None] * H * root, 1.0)
+    def __init__(self, X: Design, rows: Ints, root: Floats, H: Floats, mean: Floats) -> None:
+        """``H``: X' diag(mean) X of all rows."""
+        self.X, self.root = X, root
+        self.factor = factorise(scaled_principal(H, rows, root), 1.0, overwrite=True)
+        self.rough: Any = np.float32 if np.square(self.factor.L.diagonal()).max() < STIFF else np.float64
+        self.mean = mean.astype(self.rough)
         self.inverse = self.factor.half_solve(np.eye(len(root)))  # L^{-1}
-        self.Q = _in_single(X, root[:, None] * self.inverse.T)
+        self.Q = _rough_product(X, root[:, None] * self.inverse.T, self.rough)
 
     def dot(self, V: Floats) -> Floats:
         """V Z'."""
@@ -105,7 +111,7 @@ class Scaled:
     def solve(self, free: Ints, slack: Floats, r: Floats) -> Floats:
         """(1 + Z_F' diag(1 / s) Z_F)^{-1} r."""
         Z = self.X.samples(free).on_host() * self.root
-        return np.asarray(r - factorise(Z @ Z.T, slack).solve(Z @ r) @ Z)
+        return np.asarray(r - _factor(Z @ Z.T, slack).solve(Z @ r) @ Z)
 
     def rough_dot(self, P: AnyArray) -> AnyArray:
         """P Q'."""
@@ -116,12 +122,17 @@ class Scaled:
         return on_host(like(self.Q, B) @ self.Q)
 
 
-def _in_single(X: Design, M: Floats) -> AnyArray:
-    """X M in float32, in the library of X if that is one array."""
+def _factor(K: Floats, slack: Floats) -> Factor:
+    """Of K + s, with a ridge against rounding where s is tiny."""
+    return factorise(K, slack + PROXIMAL * float(np.trace(K)) / max(len(K), 1), overwrite=True)
+
+
+def _rough_product(X: Design, M: Floats, rough: Any) -> AnyArray:
+    """X M as it is in products, in the library of X if that is one array."""
     if isinstance(X, Block):
         Q = X.Z @ like(X.Z, M)
-        return array_namespace(Q).astype(Q, array_namespace(Q).float32)
-    Q = np.empty((X.n_samples, M.shape[1]), dtype=np.float32)
+        return array_namespace(Q).astype(Q, array_namespace(Q).float32) if rough is np.float32 else Q
+    Q = np.empty((X.n_samples, M.shape[1]), dtype=rough)
     for part in cuts(X.n_samples, X.budget.samples(X.n_columns)):
         Q[part] = X.samples(part).dot(M)
     return Q
@@ -192,18 +203,19 @@ class _Classes:
         """The same by conjugate gradients."""
         residual = (self.pull[moving] - V[moving]) @ self.scaled.inverse.T
         size = row_norms(residual)
-        R, tol = (residual / size[:, None]).astype(np.float32), tol / size
-        u = np.where(self.T[moving] < 1, self.C[moving], 0.0).astype(np.float32) - self.scaled.mean
+        R, tol = (residual / size[:, None]).astype(self.scaled.rough), tol / size
+        u = np.where(self.T[moving] < 1, self.C[moving], 0.0).astype(self.scaled.rough) - self.scaled.mean
         step, change = np.zeros_like(R), np.zeros_like(u)
-        going, P, square = np.arange(len(R)), R, np.einsum("ij,ij->i", R, R)
+        going, P, square = np.arange(len(R)), R, _dots(R, R)
         for _ in range(MAX_CG):
             QP = self.scaled.rough_dot(P)
             curved = P + self.scaled.rough_tdot(u * QP)
-            length = (square / np.maximum(np.einsum("ij,ij->i", P, curved), TINY))[:, None]
+            bend = _dots(P, curved)
+            length = np.where(bend > TINY, square / np.maximum(bend, TINY), 0)[:, None]  # below it, rounding
             step[going] += length * P
             change[going] += length * QP
             R = R - length * curved
-            last, square = square, np.einsum("ij,ij->i", R, R)
+            last, square = square, _dots(R, R)
             left = np.flatnonzero(np.sqrt(square) > tol[going])
             if not len(left):
                 break
@@ -221,6 +233,11 @@ class _Classes:
             if not (rising & (length[:, 0] > 0)).any():
                 return length
             length[rising] = np.where(length[rising] > SHORTEST, SHORTER * length[rising], 0.0)
+
+
+def _dots(A: AnyArray, B: AnyArray) -> AnyArray:
+    """Products of rows."""
+    return np.einsum("ij,ij->i", A, B)
 
 
 def _objectives(V: Floats, T: Floats, C: Floats) -> Floats:
@@ -277,5 +294,4 @@ class FewCurvature:
     def _factor(self, j: int) -> Factor:
         free = self.free[j]
         assert free is not None
-        factor = factorise(self.X.samples(free).gram(self.d), 1 / self.C[free, j])
-        return replace(factor, index=free)
+        return replace(_factor(self.X.samples(free).gram(self.d), 1 / self.C[free, j]), index=free)
