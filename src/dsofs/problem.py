@@ -10,7 +10,7 @@ A >= 0, B = Y o A and g = ||X_g'B|| of every group the dual objective is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -101,7 +101,7 @@ class Problem:
             return None
         if self.loss == "hinge":
             return Hinge(self.C)
-        return (Squared if self.constraint == "equality" else SquaredHinge)(1.0 / self.C)
+        return (Squared if self.constraint == "equality" else SquaredHinge)(one_column(np.reciprocal, self.C))
 
     @property
     def slack(self) -> Floats | None:
@@ -368,6 +368,11 @@ class Conjugate:
     def multiple(self, gain: float) -> float:
         """Where the slope is ``gain``."""
         return float(np.exp((np.log(gain) - self.log_sum) / (self.q - 1)))
+
+
+def one_column(function: Callable[[Floats], Floats], C: Floats) -> Floats:
+    """An elementwise function of C, which takes no more room than C if that repeats one column, as it mostly does."""
+    return np.broadcast_to(function(C[:, :1]), C.shape) if C.strides[1] == 0 else function(C)
 
 
 def best_multiple(gain: float, conjugates: Sequence[Conjugate], most: float) -> float:

@@ -39,6 +39,11 @@ class Design(ABC):
         """For degrees of freedom: sum_k v_k. Weights that add up to less than the number of samples are relative."""
         return max(self.total_weight, float(self.n_samples))
 
+    @property
+    def n_stored(self) -> int:
+        """Numbers that a product goes through."""
+        return self.n_samples * self.n_columns
+
     def weights_at(self, index: Ints | slice) -> Floats | None:
         """v of some samples."""
         return None if self.sample_weight is None else self.sample_weight[index]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
 TINY = np.finfo(np.float64).tiny  # added too, as they may be zero
-MIRRORED = 256  # rows that are copied at a time: a few megabytes
+MIRRORED, TAKEN = 256, 1024  # rows that are copied at a time: a few megabytes
 
 
 def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
@@ -140,7 +140,14 @@ class Factor:
 
 def principal(K: Floats, index: Ints) -> Floats:
     """The rows and columns ``index``, in increasing order, of a square matrix; K itself if that is all of them."""
-    return K if len(index) == len(K) else K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
+    if len(index) == len(K):
+        return K
+    if len(index) <= TAKEN:
+        return K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
+    M = np.empty((len(index), len(index)), dtype=K.dtype)
+    for rows in cuts(len(index), TAKEN):  # all at once would need another matrix
+        K.take(index[rows], 0).take(index, 1, out=M[rows])
+    return M
 
 
 def with_border(K: Floats, F: Floats) -> Floats:
@@ -159,14 +166,17 @@ def with_border(K: Floats, F: Floats) -> Floats:
     return bordered
 
 
-def factorise(K: Floats, ridge: Floats | float, part: Bools | None = None, n_border: int = 0) -> Factor:
+def factorise(
+    K: Floats, ridge: Floats | float, part: Bools | None = None, n_border: int = 0, *, overwrite: bool = False
+) -> Factor:
     """Cholesky factor of K + diag(ridge), restricted to ``part``; LinAlgError if that is not positive definite.
 
     ``n_border``: the last rows and columns of K that are a border, see ``with_border``; they are in every part.
+    ``overwrite``: K may become its factor.
     """
     index = np.arange(len(K)) if part is None else part.nonzero()[0]
     M = principal(K, index)
-    M = M.copy() if M is K else M
+    M = M.copy() if M is K and not overwrite else M
     if not len(index):
         return Factor(index, M)
     n = len(index) - n_border

@@ -149,7 +149,9 @@ class StandardDesign(Design):
 
     def gram(self, d: Floats) -> Floats:
         K = self._gram(d[: len(self.kept)])
-        return K + d[-1] * self.bias**2 if self.bias else K
+        if self.bias:
+            K += d[-1] * self.bias**2
+        return K
 
     def dot(self, W: Floats) -> Floats:
         F = self._dot(W[: len(self.kept)])

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dsofs.design.types import Bools, Floats
-from dsofs.problem import History, Problem, Solution, Status, Survival
+from dsofs.problem import History, Problem, Solution, Status, Survival, one_column
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import FEW_SAMPLES, FreeModel, MarginStep, free_model
 from dsofs.solvers.linear_programs.interior import solve_interior
@@ -163,7 +163,7 @@ def solve_with_features(
     """At the first of C, 10 C, ... at which some feature is worth having, or at C if none is; ``start`` is for C."""
     first = None
     for factor in RAISED:
-        soft = problem.with_C(factor * C)
+        soft = problem.with_C(one_column(partial(np.multiply, factor), C))
         solution = solve(soft, **(start if first is None else {}))
         if solution is None or not soft.without_features(solution.W):
             return soft, solution

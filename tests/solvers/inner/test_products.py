@@ -10,7 +10,7 @@ from dsofs import DSOSelector
 from dsofs.design import Block
 from dsofs.problem import Status
 from dsofs.solvers import solve
-from dsofs.solvers.inner import margin
+from dsofs.solvers.inner import margin, products
 from dsofs.solvers.inner.products import ManyClasses
 from tests.problems import random_problem
 
@@ -77,3 +77,36 @@ def test_no_matrix_per_class():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n_classes * n**2
+
+
+@pytest.mark.parametrize("few", [0.0, np.inf])
+def test_a_system_of_few_samples_and_gradients_agree(few, monkeypatch):
+    """Both survive next to no slack, where systems are singular but for rounding."""
+    monkeypatch.setattr(products, "FEW", few)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 20)), np.where(np.arange(300)[:, None] % 100 == np.arange(100), 1.0, -1.0)
+    X[:, 0], X[:, 1] = 1.0, X[:, 2]
+    for C in (1e-2, 1.0, 1e9):
+        solver = ManyClasses(Block(X), Y, np.full(Y.shape, C))
+        for _ in range(12):
+            inner = solver.solve(np.arange(20), Block(X), np.ones(20), None)
+        assert inner is not None
+        if C <= 1:
+            np.testing.assert_allclose(inner.W, inner.G, atol=1e-6)
+        assert np.isfinite(inner.W).all()
+        assert np.isfinite(inner.curvature.matrix(Block(X), np.arange(20), inner.G, None)).all()
+
+
+def test_the_curvature_of_classes_with_few_samples_is_their_own():
+    solver, rows, X, d = inner_solver(0, n=70)
+    inner = solver.solve(rows, X, d, None)
+    for _ in range(5):
+        inner = solver.solve(rows, X, d, None)
+    few = np.array([free is not None for free in inner.curvature.free])
+    assert few.any()
+    G, expected = inner.G * few, np.zeros((70, 70))
+    for j in np.flatnonzero(few):
+        free, g = inner.curvature.free[j], G[:, j]
+        Z = X.Z[free]
+        expected += np.diag(g) @ Z.T @ np.linalg.solve((Z * d) @ Z.T + np.diag(1 / solver.C[free, j]), Z) @ np.diag(g)
+    np.testing.assert_allclose(inner.curvature.matrix(X, rows, G, None), expected, rtol=1e-6, atol=1e-9)

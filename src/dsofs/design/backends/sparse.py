@@ -50,6 +50,10 @@ class SparseDesign(StandardDesign):
     def _shift(self) -> Floats:
         return self.mean / self.scale
 
+    @property
+    def n_stored(self) -> int:
+        return int(self._scaled.nnz)
+
     def samples(self, index: Ints | slice) -> Block:
         return self._dense(self._scaled[index], self.weights_at(index))
 
@@ -68,8 +72,10 @@ class SparseDesign(StandardDesign):
         root = self._scaled.multiply(np.sqrt(d)).tocsr()
         K = (root @ root.T).toarray()
         u = self._scaled @ (d * self._shift)
-        K -= u[:, None] + u
-        return K + float(d @ self._shift**2)
+        K -= u[:, None]
+        K -= u
+        K += float(d @ self._shift**2)
+        return np.asarray(K)
 
     def _gram_of_dense_pieces(self, d: Floats) -> Floats:
         """For columns far from zero, whose correction would cancel what it corrects."""

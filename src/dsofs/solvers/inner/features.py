@@ -67,10 +67,10 @@ class Normal:
         root, free = scaling(d), np.isinf(d)
         ridge = np.where(free, self.least[columns], 1.0) if free.any() else 1.0
         try:
-            return factorise(root[:, None] * principal(self.H, columns) * root, ridge)
+            return factorise(scaled_principal(self.H, columns, root), ridge, overwrite=True)
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
             self.H, self.h = self._sums(np.flatnonzero(self.free))[0]
-            return factorise(root[:, None] * principal(self.H, columns) * root, ridge)
+            return factorise(scaled_principal(self.H, columns, root), ridge, overwrite=True)
 
     def multiply_slack(self, factor: float) -> None:
         """Multiply s of all samples."""
@@ -82,16 +82,25 @@ class Normal:
         if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
             self.H, self.h = self._sums(free.nonzero()[0])[0]
         elif len(entering) + len(leaving):
-            (H, h), (less_H, less_h) = self._sums(entering, leaving)
-            H -= less_H
-            H += self.H
-            self.H, self.h = H, self.h + h - less_h
+            for samples, sign in ((entering, 1.0), (leaving, -1.0)):  # one by one: each sum is as large as H
+                if len(samples):
+                    H, h = self._sums(samples)[0]
+                    H *= sign
+                    H += self.H
+                    self.H, self.h = H, self.h + sign * h
         self.free = free
 
     def _sums(self, *samples: Ints) -> list[tuple[Floats, Floats]]:
         """sum x x' / s and sum y x / s over each set of samples."""
         sets = self.X.normal_equations([_equations(self.y, self.slack, index) for index in samples])
         return [(H, h[:, 0]) for H, h in sets]
+
+
+def scaled_principal(H: Floats, columns: Ints, root: Floats) -> Floats:
+    """D^1/2 H D^1/2 on these columns, a new array."""
+    M = root[:, None] * principal(H, columns)
+    M *= root
+    return M
 
 
 def _equations(y: Floats, slack: Floats, index: Ints) -> tuple[Ints, Floats, Floats]:
@@ -206,6 +215,8 @@ class FeatureSpace:
             todo = [j for j, length in unsettled if length > 0]
             if unsettled and step + 1 < max_newton:
                 moving = [j for j, _ in unsettled]
+                for j in todo:
+                    factors[j] = Factor.empty()  # before there is another of its size
                 self._move(moving, np.stack([self.losses[j].free(T[:, j]) for j in moving], axis=1))
             if not todo:
                 break

@@ -23,8 +23,10 @@ from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
-from dsofs.problem import Loss, Problem, Squared, SquaredHinge
+from dsofs.problem import Loss, Problem, Squared, SquaredHinge, one_column
+from dsofs.solvers.acceleration import FEW_PLAIN_STEPS, PLAIN_STEPS
 from dsofs.solvers.inner.features import FeatureSpace
+from dsofs.solvers.inner.gradients import near_optimum, suits_gradients
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
@@ -51,7 +53,7 @@ class MarginStep:
         d = problem.expand(weights)[rows]
         parts: list[tuple[Ints, Inner]] = []
         for columns, solver in self.solvers:
-            inner = solver.solve(rows, X, d, None if previous is None else previous.B[:, columns])
+            inner = solver.solve(rows, X, d, None if previous is None else _columns(previous.B, columns))
             if inner is None:
                 return None
             parts.append((columns, inner))
@@ -75,8 +77,13 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
         assert C is not None
         many_classes = len(soft) >= MANY_CLASSES and not problem.F.size and X.n_samples > X.n_columns
         solver = ManyClasses if many_classes else partial(SmallerSpace, F=problem.F, rows_return=problem.convex)
-        solvers.append((soft, solver(X, Y[:, soft], C[:, soft])))
+        solvers.append((soft, solver(X, _columns(Y, soft), _columns(C, soft))))
     return solvers
+
+
+def _columns(A: Floats, columns: Ints) -> Floats:
+    """These columns, in increasing order; A itself if that is all of them."""
+    return A if len(columns) == A.shape[1] else A[:, columns]
 
 
 class GramSpace:
@@ -130,12 +137,22 @@ class SmallerSpace:
 
     def __init__(self, X: Design, Y: Floats, C: Floats, F: Floats, *, rows_return: bool) -> None:
         """``rows_return``: rows that have left may be in use again."""
-        self.Y, self.gram = Y, GramSpace(Y, SquaredHinge(1 / C), F)
+        self.Y, self.loss = Y, SquaredHinge(one_column(np.reciprocal, C))
+        self.gram = GramSpace(Y, self.loss, F)
         self.wide, self.has_room = len(Y) <= X.n_columns, len(Y) <= GRAM * X.n_columns
+        self.by_gradients = self.wide and not F.size and suits_gradients(X)
+        self.rough_steps = FEW_PLAIN_STEPS if rows_return else PLAIN_STEPS  # which need no curvature
         losses = [SquaredHinge(1 / cost) for cost in C.T]
         self.features = FeatureSpace(X, Y, losses, F, FIRST_NEWTON, every_row=rows_return and not self.wide)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
+        if self.by_gradients and len(rows) >= len(self.Y):
+            point = near_optimum(X, d, self.Y, self.loss, B)
+            self.rough_steps -= 1
+            if self.rough_steps >= 0:
+                return point
+            self.features.limits.clear()
+            B = point.B
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
@@ -174,7 +191,7 @@ def free_model(problem: Problem) -> FreeModel:
     """Without such rows V is empty, and all of every margin is missing."""
     Y, F = problem.Y, problem.F
     if not F.size:
-        return FreeModel(np.empty((0, Y.shape[1])), np.ones_like(Y))
+        return FreeModel(np.empty((0, Y.shape[1])), np.broadcast_to(1.0, Y.shape))
     loss = Squared if problem.constraint == "equality" else SquaredHinge
     slack = problem.slack
     if slack is None or not (slack > 0).all():
@@ -199,5 +216,7 @@ def objective_at_zero(problem: Problem) -> tuple[float, Floats]:
         return np.inf, model.weights
     if problem.loss == "hinge":
         return float(np.sum(problem.C)), model.weights
+    if not problem.F.size:
+        return 0.5 * float(np.sum(problem.C)), model.weights
     missed = np.where(model.missing == 0, 0.0, problem.C)  # no infinite C times nothing
     return 0.5 * float(np.sum(missed * model.missing**2)), model.weights

@@ -204,6 +204,7 @@ class ProximalStep:
             if full is not None:  # from free to C if it is above zero, else to zero
                 full = np.where(wrong, free & (self.y * b > 0), full)
             free = free ^ wrong
+            del factor  # before there is another of its size
         return self._without_pivoting()
 
     def _solve_free(self, factor: Factor, full: Bools | None) -> Floats:
