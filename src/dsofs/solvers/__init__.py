@@ -11,6 +11,7 @@ Which solver when, and why:
 | hard margins | m > n | ``inner.support`` | the same QP on few samples: no m x m matrix |
 | squared slack | any | ``inner.margin``, ``inner.features`` | that QP, or Newton's method on W: what takes less time |
 | squared slack, 100 classes and more | m > n | ``inner.products`` | the latter without a matrix per class |
+| squared slack, the first steps | sparse, m in thousands | ``inner.gradients`` | products with X, no matrix at all |
 | equalities | any | ``inner.equality`` | a linear system, m x m or (with slack, m > n) n x n |
 | sums of norms of residuals and rows (RFS) | any | ``rfs.general`` | the loop again, residuals being further rows |
 | the paper's Algorithm 1 | any | ``alternating`` | for comparison: it stops above the optimum |
