@@ -8,13 +8,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from threading import Thread
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -56,27 +53,6 @@ def random_splits(data: Samples, n: int, seed: int) -> list[Rows]:
             "Accuracy cannot be measured: too few samples, or groups of them, to learn from some and predict others."
         )
     return splits
-
-
-def start_workers(selector: Any, n_jobs: int | None) -> Thread:
-    """Start the processes of ``resample``, which load their packages while the caller does other work.
-
-    One core is left to the caller. They are ready when the thread has ended.
-    """
-    n_workers = effective_n_jobs(n_jobs)
-
-    def start() -> None:
-        with suppress(Exception):  # what is wrong with them, ``resample`` will say
-            jobs = (delayed(_load)(type(selector)) for _ in range(n_workers))
-            Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch=n_workers - 1)(jobs)
-
-    thread = Thread(target=start if n_workers > 1 else None)
-    thread.start()
-    return thread
-
-
-def _load(kind: type) -> None:
-    """Nothing: a worker loads what it needs with this function and the class of the selector."""
 
 
 def resample(

@@ -17,7 +17,6 @@ from dsofs.examination.examine import check_image, examine
 from dsofs.examination.findings import Findings, Plan
 from dsofs.examination.plan import TIME_LIMIT
 from dsofs.examination.record import Source
-from dsofs.examination.resampling import start_workers
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
@@ -202,8 +201,6 @@ def select_table(
     transformer = TRANSFORMS[transform]() if transform != NO_TRANSFORM else None
     if transformer is not None and covariates:
         raise ValueError("'transform' is for counts, and would change the covariates too: leave out one of the two.")
-    n_cores = ALL_CORES if n_jobs is None else n_jobs
-    workers = start_workers(selector, n_cores if report else 1)  # while the file is read
     with watch.stage("reading", progress):
         table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep,
                               feature_groups=feature_groups, sample_groups=groups, impute=impute, **known)  # fmt: skip
@@ -226,7 +223,6 @@ def select_table(
         on_selected(found)
     if not report:
         return found
-    workers.join()
     findings = examine(
         table.X, table.y, selector,
         feature_names=[*table.names, *table.known.covariate_names],
@@ -241,7 +237,7 @@ def select_table(
         n_permutations=n_permutations,
         time_limit=None if time_limit is None else max(0.0, time_limit - sum(watch.laps.values())),
         random_state=random_state,
-        n_jobs=n_cores,
+        n_jobs=ALL_CORES if n_jobs is None else n_jobs,
         source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),
         progress=progress,
         on_plan=on_plan,
