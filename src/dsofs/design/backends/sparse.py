@@ -72,8 +72,8 @@ class SparseDesign(StandardDesign):
         root = self._scaled.multiply(np.sqrt(d)).tocsr()
         K = (root @ root.T).toarray()
         u = self._scaled @ (d * self._shift)
-        K -= u[:, None]
-        K -= u
+        for rows in cuts(len(u), self.budget.samples(len(u))):  # sums of both, in one step, keep K symmetric
+            K[rows] -= u[rows, None] + u
         K += float(d @ self._shift**2)
         return np.asarray(K)
 
