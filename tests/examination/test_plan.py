@@ -14,8 +14,8 @@ from tests.problems import random_data
     ("resample", "labelling", "numbers"),
     [
         (0.0, 0.0, (20, 99)),
-        (0.1, 0.1, (20, 99)),  # 11.9 s: a quarter of a minute is 15
-        (0.2, 0.2, (20, 49)),
+        (0.1, 0.1, (20, 99)),  # 11.9 s: a fifth of a minute is 12
+        (0.17, 0.17, (20, 49)),
         (0.3, 0.3, (20, 19)),
         (0.1, 2.9, (20, 19)),
         (2.0, 2.0, (10, 19)),

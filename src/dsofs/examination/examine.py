@@ -101,7 +101,7 @@ def examine(
         None: 20, or 10 or 5 if ``time_limit`` does not allow more.
     n_permutations : int or None, default=None
         How often the labels are shuffled and everything is done again, to see whether the accuracy beats chance. None:
-        99, 49, 19 or none, as ``time_limit`` allows; more than 19 have a quarter of it. 0: no test.
+        99, 49, 19 or none, as ``time_limit`` allows; more than 19 have a fifth of it. 0: no test.
     time_limit : float or None, default=60
         Seconds in which numbers that are None are to fit. Five resamples, which always run, are timed; then the numbers
         are fixed, and ``findings.origin.plan`` keeps them. With the same numbers given, findings are the same.

@@ -26,7 +26,7 @@ TIME_LIMIT = 60.0  # seconds
 PREFERRED = ((20, 99), (20, 49), (20, 19), (10, 19), (20, 0), (10, 0), (5, 0))
 MOST, LEAST = PREFERRED[0][0], PREFERRED[-1][0]  # resamples
 ENOUGH = 19
-FINER = 0.25  # share of the time for more than 19 labellings, which only make the p-value finer
+FINER = 0.2  # share of the time for more than 19 labellings, which only make the p-value finer
 LOADING = 0.5  # seconds of a first fit
 
 
