@@ -19,7 +19,7 @@ from dsofs.reproduction.figures import MARKS, STABLE, panels, svg
 from dsofs.reproduction.summary import title
 
 FOLDER = RESULTS / "charts"
-SHOWN = (OURS, "fastcan", "multitask_lasso", "svm_rfe", "mrmr", "f_test")
+SHOWN = (OURS, "rfe_tenth", "fastcan", "multitask_lasso", "mrmr", "f_test")
 OUR_COLOUR, OTHERS = "#c0392b", ("#2c6fad", "#4a9a6a", "#8a6fb0", "#c98a2b", "#8c8c8c")
 
 

@@ -70,8 +70,8 @@ def draw() -> None:
         "Sparse and wide",
         ["m x n", "status", "steps", "objective", "CPU time", "time", "extra memory", "stated before the fit"],
         lines,
-        f"{DENSITY:.1%} of the entries are not zero, two classes at random, default settings, a process each, with one "
-        "thread (OPENBLAS_NUM_THREADS=1). The machine was busy with other work: compare CPU times.",
+        f"{DENSITY:.1%} of the entries are not zero, two classes at random, default settings, a process each, on "
+        "idle cores.",
     )
 
 
