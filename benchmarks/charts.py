@@ -10,13 +10,12 @@ from benchmarks import run, standing
 from benchmarks.arena import typical
 from benchmarks.data import WIDE
 from benchmarks.harness import RESULTS, rows_of
-from benchmarks.standing_tables import OURS, Scores, is_variant, measured, over_kinds
+from benchmarks.standing_tables import OURS, Scores, is_variant, measured, over_kinds, title
 from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.files import write_whole
 from dsofs.optional import require
 from dsofs.reproduction.figures import MARKS, STABLE, panels, svg
-from dsofs.reproduction.summary import title
 
 FOLDER = RESULTS / "charts"
 SHOWN = (OURS, "rfe_tenth", "fastcan", "multitask_lasso", "mrmr", "f_test")

@@ -33,6 +33,7 @@ TITLES = {
     "rfe_tenth": "RFE, a tenth at a time",
     "elastic_net": "elastic net",
     "boruta": "Boruta",
+    BEFORE: "DSO-FS, forward",
 }
 DECIMALS = 10  # equal up to rounding is a tie
 MIDDLE = slice(1, 4)  # of the ks
