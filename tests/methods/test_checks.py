@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from dsofs import (
     METHODS,
@@ -55,6 +55,14 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def _cases():
+    """As scikit-learn's ``parametrize_with_checks``, with names that are the same in every process."""
+    for number, estimator in enumerate(ESTIMATORS):
+        for case, check in estimator_checks_generator(estimator):
+            name = getattr(check, "__name__", None) or check.func.__name__
+            yield pytest.param(case, check, id=f"{type(estimator).__name__}-{number}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), [*_cases()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
