@@ -16,7 +16,7 @@ from rich.console import Console
 
 from benchmarks.harness import RESULTS, pack, rows_of, unpack, write_table
 from dsofs import METHODS, DSOSelector, DSOSelectorCV
-from dsofs.cli.watch import watched
+from dsofs.cli.messages import watched
 from dsofs.design.types import Floats, Ints
 from dsofs.experiments import CLEAN, REFERENCE, Row, run
 from dsofs.methods import Method

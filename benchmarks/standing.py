@@ -37,7 +37,7 @@ from benchmarks.standing_tables import draw
 from benchmarks.standing_variants import VARIANTS
 from dsofs import METHODS
 from dsofs.experiments import CLEAN, REFERENCE, Row, append_row, read_rows
-from dsofs.experiments.tuning import ranked, tune
+from dsofs.experiments.cells import ranked, tune
 from dsofs.files import sole_writer
 from dsofs.methods import Method
 from dsofs.statistics.judge import judge, scores

@@ -13,7 +13,7 @@ from benchmarks.harness import RESULTS
 from dsofs.design.types import Floats
 from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.files import write_whole
-from dsofs.reproduction import summary
+from dsofs.reproduction import tables as paper_tables
 from dsofs.reproduction.standing import best_in_bold
 from dsofs.reproduction.tables import Table
 from dsofs.statistics import compare_with_first, mean_ranks, stability
@@ -72,7 +72,7 @@ class Scores:
 
 
 def title(method: str) -> str:
-    return TITLES.get(method) or summary.title(method)
+    return TITLES.get(method) or paper_tables.title(method)
 
 
 def by_kind(values: Floats, data: Sequence[str], kinds: Kinds) -> Floats:

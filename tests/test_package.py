@@ -37,6 +37,7 @@ ACROSS_MODULES = {
     "beyond_memory": "X on a disk or on a cluster in all estimators that read it in pieces",
     "browser": "pages in a real browser",
     "checks": "scikit-learn's checks of all estimators",
+    "cluster": "commands on a Dask cluster",
     "commands": "the calls behind the commands",
     "contract": "what all methods promise",
     "damaged": "damaged files of all formats",

@@ -11,8 +11,8 @@ from sklearn.metrics import mutual_info_score
 
 from dsofs import DSOSelector, LassoSelector, MRMRSelector, ReliefFSelector, RFSSelector
 from dsofs.design.budget import Team
-from dsofs.methods.mrmr import greedy as mrmr
-from dsofs.methods.relieff import weights as relief
+from dsofs.methods import mrmr
+from dsofs.methods.relieff import selector as relief
 from dsofs.methods.relieff.differences import Differences
 from tests.problems import random_data
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dsofs.methods.dso.cross_validation import DSOSelectorCV as DSOSelectorCV
     from dsofs.methods.dso.selector import DSOSelector as DSOSelector
     from dsofs.methods.lasso.selector import LassoSelector as LassoSelector
-    from dsofs.methods.mrmr.selector import MRMRSelector as MRMRSelector
+    from dsofs.methods.mrmr import MRMRSelector as MRMRSelector
     from dsofs.methods.relieff.selector import ReliefFSelector as ReliefFSelector
     from dsofs.methods.rfs import RFSSelector as RFSSelector
     from dsofs.workflows.apply import apply_selection as apply_selection
@@ -29,7 +29,7 @@ _HOME = {
     "RFSSelector": "dsofs.methods.rfs",
     "LassoSelector": "dsofs.methods.lasso.selector",
     "ReliefFSelector": "dsofs.methods.relieff.selector",
-    "MRMRSelector": "dsofs.methods.mrmr.selector",
+    "MRMRSelector": "dsofs.methods.mrmr",
     "METHODS": "dsofs.methods",
     "lrp_norm": "dsofs.design.linalg",
     "select_table": "dsofs.workflows.select",

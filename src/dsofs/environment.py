@@ -1,10 +1,13 @@
-"""What a number was measured with: versions of packages, the commit of the code, the machine."""
+"""What was measured with: versions of packages, the commit of the code, the machine; and how long stages took."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +15,7 @@ from pathlib import Path
 from dsofs import __version__
 
 CHECKOUT = Path(__file__).parents[2]  # where this file lies in src/dsofs of a repository; an installed package has none
+Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
 
 
 @cache
@@ -41,3 +45,25 @@ def code_version(checkout: Path) -> str:
         return git("rev-parse", "--short", "HEAD").stdout.strip() + "+" * changed
     except FileNotFoundError:  # no git
         return "release"
+
+
+class Stopwatch:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    def lap(self, stage: str) -> float:
+        now = time.perf_counter()
+        self.laps[stage], self._start = now - self._start, now
+        return self.laps[stage]
+
+    @contextmanager
+    def stage(self, name: str, progress: Progress | None) -> Iterator[None]:
+        """A stage of one step; ``progress`` is called before and after it."""
+        report = progress or (lambda *_: None)
+        report(name, 0, 1)
+        yield
+        self.lap(name)
+        report(name, 1, 1)

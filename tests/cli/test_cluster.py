@@ -10,7 +10,7 @@ import time
 import pytest
 
 from dsofs import optional
-from dsofs.cli import cluster
+from dsofs.cli import options
 from dsofs.experiments import read_rows
 from tests.cli.test_cli import run as cli
 from tests.problems import real_data
@@ -52,9 +52,9 @@ def test_compare_on_a_cluster_is_compare(table, scheduler, tmp_path):
 
 def test_reproduce_on_a_cluster_is_reproduce(scheduler, tmp_path):
     real_data("ar")
-    for out, options in (("here", ("--n-jobs", "1")), ("there", ("--scheduler", scheduler))):
+    for out, where in (("here", ("--n-jobs", "1")), ("there", ("--scheduler", scheduler))):
         command = ("reproduce", "figure1", "--quick", "--data", "ar", "--trials", "1", "--out", str(tmp_path / out))
-        result = cli(*command, *options)
+        result = cli(*command, *where)
         assert result.exit_code == 0, result.output
     name = "results.jsonl"
     assert measured(tmp_path / "there", name) == measured(tmp_path / "here", name)
@@ -84,7 +84,7 @@ def test_a_command_that_was_stopped_continues(table, scheduler, sent, code, tmp_
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "no.such.host.invalid:8786", "carrier pigeon", "ftp://a:1"])
 def test_an_address_without_a_scheduler(table, address, tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(options, "CLUSTER_PATIENCE", 0.5)
     result = cli(*compare(table, tmp_path / "out", "--scheduler", address))
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == (

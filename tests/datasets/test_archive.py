@@ -6,9 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from dsofs.datasets import DamagedFileError
-from dsofs.datasets.formats import archive
-from dsofs.datasets.formats.archive import read_members
+from dsofs.datasets import DamagedFileError, archive
+from dsofs.datasets.archive import read_members
 from tests.datasets.writers import compress, folder_of, tar_of, zip_of
 
 KINDS = {"a.zip": zip_of, "a.tar.gz": tar_of, "a.tgz": tar_of, "a": folder_of}

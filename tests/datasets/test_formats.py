@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from dsofs.datasets import DamagedFileError
-from dsofs.datasets.formats.images import faces_in_folders, parse_pgm, resize
-from dsofs.datasets.formats.matlab import faces_in_cells, parse_asu
-from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_lung, parse_semeion
+from dsofs.datasets.formats import (
+    faces_in_cells,
+    faces_in_folders,
+    parse_asu,
+    parse_gisette,
+    parse_isolet,
+    parse_lung,
+    parse_pgm,
+    parse_semeion,
+    resize,
+)
 from tests.datasets.writers import excel, lines, mat, pgm, pgm_text
 
 

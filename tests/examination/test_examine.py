@@ -10,7 +10,7 @@ from dsofs import METHODS, DSOSelector, ReliefFSelector
 from dsofs.examination.examine import examine
 from dsofs.examination.findings import Findings
 from dsofs.examination.record import Source
-from dsofs.examination.relabelling import shuffle_labels
+from dsofs.examination.resampling import shuffle_labels
 from tests.problems import random_data
 
 FEW = {"n_resamples": 4, "n_permutations": 3}

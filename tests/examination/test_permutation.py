@@ -76,7 +76,7 @@ def all_labellings(codes, groups):
     ],
 )
 def test_permutation_reaches_every_labelling_of_groups_and_no_other(codes, groups):
-    from dsofs.examination.relabelling import shuffle_labels, smallest_p
+    from dsofs.examination.resampling import shuffle_labels, smallest_p
 
     codes, groups, rng = np.array(codes), np.array(groups), np.random.default_rng(0)
     expected = set(all_labellings(codes, groups))
@@ -88,7 +88,7 @@ def test_permutation_reaches_every_labelling_of_groups_and_no_other(codes, group
 
 
 def test_permutation_of_single_samples_counts_class_sizes():
-    from dsofs.examination.relabelling import smallest_p
+    from dsofs.examination.resampling import smallest_p
 
     assert smallest_p(np.repeat([0, 1], 3), None) == pytest.approx(2 / 20)
     assert smallest_p(np.repeat([0, 1], [2, 4]), None) == pytest.approx(1 / 15)

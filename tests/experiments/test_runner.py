@@ -13,16 +13,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import METHODS
-from dsofs.cli.watch import watched
+from dsofs.cli.messages import watched
 from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell
-from dsofs.experiments.forecast import Forecast, RunProgress
 from dsofs.experiments.protocols import CLEAN, CLEAN_QUICK
 from dsofs.experiments.results import Row, read_rows
-from dsofs.experiments.runner import CellsFailedError, run
+from dsofs.experiments.runner import CellsFailedError, Forecast, RunProgress, run
 from dsofs.files import sole_writer
 from dsofs.methods import Method
-from dsofs.statistics.samples import Samples
-from dsofs.statistics.splits import train_test
+from dsofs.statistics.samples import Samples, train_test
 from tests.problems import random_data
 
 KS = (3, 7, 20)

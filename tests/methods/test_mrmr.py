@@ -7,8 +7,7 @@ import pytest
 from sklearn.feature_selection import f_classif
 
 from dsofs import MRMRSelector
-from dsofs.methods.mrmr.discretize import by_deviation, by_quantile
-from dsofs.methods.mrmr.greedy import SCHEMES
+from dsofs.methods.mrmr import SCHEMES, by_deviation, by_quantile
 from tests.problems import random_data
 from tests.reference import mrmr as oracle
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dsofs.report import render_comparison
-from dsofs.report.compared import SECTIONS
-from dsofs.report.compared_verdict import headline, remarks
+from dsofs.report.compared import SECTIONS, headline, remarks
 from tests.report.examples import HOSTILE, compared
 from tests.report.test_page import Reader
 

@@ -4,7 +4,7 @@ import io
 import numpy as np
 import pytest
 
-from dsofs.report.pictures.images import BLUE, ORANGE, diverging_image, grey_image
+from dsofs.report.images import BLUE, ORANGE, diverging_image, grey_image
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -14,7 +14,7 @@ from dsofs import METHODS
 from dsofs.report import Findings, examine, render
 from dsofs.report.feature_table import FEATURES_SHOWN
 from dsofs.report.html import VOID, label, tag
-from dsofs.report.parts import PAPER, SOFTWARE
+from dsofs.report.page import PAPER, SOFTWARE
 from dsofs.report.sections import SECTIONS
 from tests.report.examples import HOSTILE, LONG, adjusted, hostile, ordinary
 

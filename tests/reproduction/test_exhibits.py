@@ -8,7 +8,7 @@ from dsofs.experiments import CLEAN, PAPER, Row, append_row
 from dsofs.reproduction.exhibits import EXHIBITS, draw, needed
 from dsofs.reproduction.experiments import FEW_KS, PICTURED, by_p, comparison, standing
 from dsofs.reproduction.paper import PS
-from dsofs.reproduction.summary import Results
+from dsofs.reproduction.tables import Results
 from tests.reproduction.test_standing import results
 from tests.reproduction.test_tables import facts
 

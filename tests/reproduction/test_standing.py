@@ -4,7 +4,7 @@ import pytest
 from dsofs.experiments import ALL_FEATURES, CLEAN, CLEAN_AT_100, Row
 from dsofs.reproduction.experiments import FEW_KS
 from dsofs.reproduction.standing import seconds_tables, significance_tables, stability_tables, standing_tables
-from dsofs.reproduction.summary import Results, first_features, matrix, methods_of
+from dsofs.reproduction.tables import Results, first_features, matrix, methods_of
 from dsofs.statistics import stability
 
 DATA = ("semeion", "ar", "orl", "tox_171")

@@ -2,8 +2,7 @@ import numpy as np
 
 from dsofs.experiments import PAPER, PAPER_QUICK, Row
 from dsofs.reproduction import paper
-from dsofs.reproduction.summary import Results
-from dsofs.reproduction.tables import surviving_features, table1, table2
+from dsofs.reproduction.tables import Results, surviving_features, table1, table2
 
 
 def rows_of(data, method, scores, k=100, protocol=PAPER, **values):

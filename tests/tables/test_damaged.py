@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat, savemat
 
-from dsofs.datasets.formats.matlab import parse_asu
+from dsofs.datasets.formats import parse_asu
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import read_frame
 from tests.tables.tables import small_problem, write_feather

@@ -152,7 +152,7 @@ def test_blanks_in_quotes_stay(tmp_path):
 
 def test_one_long_text_is_not_made_the_length_of_all(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("a,b\n" + "1,x\n" * 5000 + f"1,{'x' * 100_000}\n", encoding="utf-8")
-    monkeypatch.setattr("dsofs.tables.readers.guards.available_bytes", lambda: 10**9)
+    monkeypatch.setattr("dsofs.tables.readers.source.available_bytes", lambda: 10**9)
     with pytest.raises(DamagedFileError, match="of memory"):
         read_frame(tmp_path / "a")
 

@@ -14,12 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 from dsofs.cli import CALLED, options
-from dsofs.cli.cluster import on_cluster
-from dsofs.cli.messages import errors_in_one_line, messages, show_notes
-from dsofs.cli.watch import watched
+from dsofs.cli.messages import errors_in_one_line, messages, show_notes, watched
+from dsofs.cli.options import on_cluster
 from dsofs.experiments import ALL_FEATURES, CellsFailedError
 from dsofs.methods import METHODS
-from dsofs.report.compared_verdict import headline
+from dsofs.report.compared import headline
 from dsofs.tables.labelled import LabelledTable
 from dsofs.workflows.compare import DEFAULT_METHODS, compare_table
 

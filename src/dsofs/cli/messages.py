@@ -1,14 +1,18 @@
-"""What commands say on stderr: messages, notes, and errors in one line with an exit code."""
+"""What commands say while they work: notes, progress, and errors in one line with an exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from dsofs.experiments import RunProgress
 from dsofs.tables.readers import Note
 
 
@@ -48,3 +52,78 @@ def show_notes(console: Console, notes: Iterable[Note]) -> None:
 def printable(text: str) -> str:
     """Names from data, without control characters of the terminal."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+@contextmanager
+def watched(console: Console) -> Iterator[Callable[[RunProgress], None]]:
+    """The ``progress`` of runs: says how long each will take, as soon as anything is known, and again when every kind
+    of cell has been measured. On a terminal, the time left is shown all along.
+    """
+    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+    bars = Progress(*columns, console=console, disable=not console.is_terminal)
+    task = bars.add_task("", left="")
+    guessed: int | None = None  # cells that were guessed when the time was last predicted
+
+    def show(run: RunProgress) -> None:
+        nonlocal guessed
+        guessed = None if not run.done else guessed  # another run begins
+        left = "" if run.seconds_left is None else f"{_clock(run.seconds_left)} left"
+        bars.update(task, completed=run.done, total=run.total, left=left)
+        bars.start()  # the first time: what is refused before shows no bar
+        if not run.left or run.seconds_left is None:
+            return
+        if guessed is None or (guessed and not run.n_guessed):
+            guessed = run.n_guessed
+            console.print(prediction(run, run.seconds_left))
+
+    try:
+        yield show
+    finally:
+        bars.stop()
+
+
+def prediction(run: RunProgress, seconds: float) -> str:
+    unsure = f"; {run.n_guessed} of them are of a kind not measured yet: a rough guess" if run.n_guessed else ""
+    where = f"{run.left} cells on {run.n_workers} worker(s){unsure}"
+    return f"Predicted: {seconds / 3600:.2f} hours ({_clock(seconds)}) for {where}."
+
+
+def _clock(seconds: float) -> timedelta:
+    return timedelta(seconds=round(seconds))
+
+
+class Stages:
+    """The ``progress`` of a selection: a bar with the time left for the stage; nothing without a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+        self._bars = Progress(
+            *columns, console=console, transient=True, redirect_stdout=False, disable=not console.is_terminal
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Stages:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        words = stage.capitalize() + (f" {done}/{total}" if total > 1 else "")
+        if stage not in self._tasks:
+            self._hide()
+            self._tasks[stage] = self._bars.add_task(words)
+        self._bars.update(self._tasks[stage], completed=done, total=total, description=words)
+
+    def _hide(self) -> None:
+        for task in self._tasks.values():
+            self._bars.update(task, visible=False)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the bars away while results are printed."""
+        self._bars.stop()
+        yield
+        self._hide()
+        self._bars.start()

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+import joblib
 
-from dsofs.examination.plan import TIME_LIMIT
+from dsofs.cli.messages import InputError
+from dsofs.examination.resampling import TIME_LIMIT
+from dsofs.optional import require
 from dsofs.tables.counts import NONE, TRANSFORMS
-from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.features import IMPUTES
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]
 
 FILE = click.Path(exists=True, path_type=Path)
 OPEN = {"min_open": True, "max_open": True}
+# When a command is interrupted they log connections that are closed; those below others have levels of their own.
+CLUSTER_LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio")
+CLUSTER_PATIENCE = 10  # seconds to wait for a scheduler: one that is there answers in well under a second
 
 
 class Respelled(click.Command):
@@ -94,6 +102,26 @@ scheduler = click.option(
     "--scheduler", metavar="ADDRESS",
     help="Run on a Dask cluster, on all of its workers: the address of its scheduler, such as tcp://host:8786.",
 )  # fmt: skip
+
+
+@contextmanager
+def on_cluster(scheduler: str | None) -> Iterator[None]:
+    """What joblib runs in parallel runs on the workers of the scheduler with this address; None: on this machine."""
+    if scheduler is None:
+        yield
+        return
+    distributed = require("distributed", "cluster")
+    for name in CLUSTER_LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        # Not as the default client: one that fails to connect would leave Dask without any scheduler.
+        client = distributed.Client(scheduler, timeout=CLUSTER_PATIENCE, set_as_default=False)
+    except Exception as error:  # of many kinds, for addresses that are wrong in many ways
+        raise InputError(f"No Dask scheduler answers at {scheduler!r}: start one with 'dask scheduler'.") from error
+    with client, joblib.parallel_config("dask", client=client):
+        yield
+
+
 json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 data_dir = click.option(
     "--data-dir", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),

@@ -13,13 +13,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from dsofs.cli import options
-from dsofs.cli.cluster import on_cluster
-from dsofs.cli.messages import InputError, errors_in_one_line
-from dsofs.cli.watch import watched
+from dsofs.cli.messages import InputError, errors_in_one_line, watched
+from dsofs.cli.options import on_cluster
 from dsofs.datasets import DatasetNotFoundError, load_dataset
 from dsofs.datasets.catalogue import CATALOGUE
-from dsofs.datasets.download import where_to_get
-from dsofs.datasets.store import locate
+from dsofs.datasets.store import locate, where_to_get
 from dsofs.experiments import CellsFailedError
 from dsofs.reproduction import paper
 from dsofs.reproduction.exhibits import EXHIBITS, draw, needed

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dsofs.cli import CALLED, options
-from dsofs.cli.messages import errors_in_one_line, messages, printable, show_notes
-from dsofs.cli.watch import Stages
+from dsofs.cli.messages import Stages, errors_in_one_line, messages, printable, show_notes
 from dsofs.examination.findings import Plan
 from dsofs.methods import METHODS
 from dsofs.methods.dso.fit import AUTO

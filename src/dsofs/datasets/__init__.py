@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dsofs.datasets.catalogue import CATALOGUE, Dataset
-from dsofs.datasets.download import DatasetNotFoundError, where_to_get
-from dsofs.datasets.download import download as _download
 from dsofs.datasets.formats import ParsedTable
-from dsofs.datasets.store import Found, locate, origin_of, read
+from dsofs.datasets.store import DatasetNotFoundError, Found, locate, origin_of, read, where_to_get
+from dsofs.datasets.store import download as _download
 from dsofs.design.types import Floats
 from dsofs.files import DamagedFileError
 

@@ -8,10 +8,17 @@ from string import ascii_uppercase
 from typing import Literal
 from urllib.parse import unquote, urlparse
 
-from dsofs.datasets.formats import Parser
-from dsofs.datasets.formats.images import Shape, faces_in_folders
-from dsofs.datasets.formats.matlab import faces_in_cells, parse_asu
-from dsofs.datasets.formats.text import parse_gisette, parse_isolet, parse_lung, parse_semeion
+from dsofs.datasets.formats import (
+    Parser,
+    Shape,
+    faces_in_cells,
+    faces_in_folders,
+    parse_asu,
+    parse_gisette,
+    parse_isolet,
+    parse_lung,
+    parse_semeion,
+)
 
 
 @dataclass(frozen=True)

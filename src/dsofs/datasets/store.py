@@ -1,4 +1,4 @@
-"""Where data sets lie, and reading what lies there: ready npz files and original files."""
+"""Where data sets lie, reading what lies there (ready npz files and original files), and downloading what does not."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from types import ModuleType
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
 
+from dsofs.datasets.archive import fits, read_members
 from dsofs.datasets.catalogue import Dataset, PublishedFile
 from dsofs.datasets.formats import Members, ParsedTable
-from dsofs.datasets.formats.archive import fits, read_members
 from dsofs.files import DamagedFileError, atomic_write
+from dsofs.optional import require
 
 VARIABLE = "DSOFS_DATA"
 
@@ -142,3 +145,45 @@ def _checked(dataset: Dataset, table: ParsedTable, path: Path) -> ParsedTable:
     if X.dtype.kind not in "buif" or not np.isfinite(X).all():
         raise DamagedFileError(f"{path} is not {dataset.title}: X must hold finite numbers.")
     return table
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """The data set is not available and could not be downloaded; says where to get it and where to put it."""
+
+
+def download(dataset: Dataset) -> Found:
+    """Try the sources in turn; the data of the first that works are kept as an npz file in the cache."""
+    pooch = require("pooch", "data")
+    require("tqdm", "data")  # with which pooch draws its progress bar
+    failures = []
+    for source in dataset.sources:
+        try:
+            table, origin = _fetch(pooch, dataset, source)
+        except (OSError, DamagedFileError) as error:
+            failures.append(f"  {source.url}: {error}")
+            continue
+        path = cache_folder() / f"{dataset.name}.npz"
+        save(path, table, origin)
+        return Found(path)
+    raise DatasetNotFoundError("it could not be downloaded:\n" + "\n".join(failures))
+
+
+def _fetch(pooch: ModuleType, dataset: Dataset, source: PublishedFile) -> tuple[ParsedTable, dict[str, str]]:
+    """The table of a downloaded file, with its address and hash; pooch shows the progress and the hash."""
+    with TemporaryDirectory() as folder:
+        file = pooch.retrieve(source.url, known_hash=None, fname=source.file_name, path=folder, progressbar=True)
+        table = read_original(dataset, Path(file), source, pinned=True)
+        return table, {"url": source.url, "sha256": pooch.file_hash(file)}
+
+
+def where_to_get(dataset: Dataset, data_dir: str | os.PathLike[str] | None = None) -> str:
+    """How to get the data set where it cannot be downloaded."""
+    folder = data_folder(data_dir) or cache_folder()
+    put = f"into {folder}, or into another folder that you name with data_dir or {VARIABLE}"
+    if dataset.is_stand_in:
+        return f"It is read from {dataset.name}.npz (X, y) only. Put that {put}."
+    files = "\n".join(f"  {source.url}" for source in dataset.sources)
+    return (
+        f"Get it from {dataset.home}, or directly:\n{files}\n"
+        f"Put one of these files {put}: as it is, unpacked in a folder {dataset.name}, or as {dataset.name}.npz (X, y)."
+    )

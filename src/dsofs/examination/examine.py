@@ -13,25 +13,28 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.environment import Progress, Stopwatch
 from dsofs.examination import measures, views
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
 from dsofs.examination.covariates import beside_covariates, check_covariates, refuse_chosen
 from dsofs.examination.doubtful import suspects
 from dsofs.examination.findings import ClassCount, Feature, Findings, Plan
-from dsofs.examination.plan import LEAST, MOST, TIME_LIMIT, Costs, make_plan
 from dsofs.examination.record import Source, convergence, finite, origin
 from dsofs.examination.resampling import (
+    LEAST,
+    MOST,
+    TIME_LIMIT,
+    Costs,
     Step,
     given_folds,
+    make_plan,
     random_splits,
     resample,
     shuffled_accuracies,
 )
 from dsofs.moved import renamed
 from dsofs.statistics.judge import dense
-from dsofs.statistics.samples import Samples
-from dsofs.statistics.splits import Rows
-from dsofs.stopwatch import Progress, Stopwatch
+from dsofs.statistics.samples import Rows, Samples
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried

@@ -8,11 +8,9 @@ import numpy as np
 
 from dsofs.design.types import Floats, Ints
 from dsofs.examination.findings import AccuracyCurve, BalancedAccuracy, PermutationTest, StabilityCurve
-from dsofs.examination.relabelling import smallest_p
-from dsofs.examination.resampling import Resample
+from dsofs.examination.resampling import Resample, smallest_p
 from dsofs.statistics.samples import Samples
-from dsofs.statistics.significance import error_by_chance, resampled_error
-from dsofs.statistics.stability import stability
+from dsofs.statistics.significance import error_by_chance, resampled_error, stability
 
 ROUNDING = 1e-12  # accuracies are means of whole numbers: closer than this they are equal
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dsofs.experiments.cells import ALL_FEATURES, REFERENCE
-from dsofs.experiments.forecast import RunProgress
 from dsofs.experiments.protocols import CLEAN, CLEAN_AT_100, CLEAN_QUICK, PAPER, PAPER_QUICK, Protocol
 from dsofs.experiments.results import Row, append_row, read_rows
-from dsofs.experiments.runner import CellsFailedError, run
+from dsofs.experiments.runner import CellsFailedError, RunProgress, run
 
 __all__ = [
     "ALL_FEATURES",

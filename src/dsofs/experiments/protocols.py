@@ -8,9 +8,8 @@ from typing import Any
 
 from sklearn.preprocessing import StandardScaler
 
-from dsofs.statistics.samples import Samples, Split
-from dsofs.statistics.splits import Rows, folds, train_test
-from dsofs.tables.imputing import make_imputer
+from dsofs.statistics.samples import Rows, Samples, Split, folds, train_test
+from dsofs.tables.features import make_imputer
 
 DECADES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)
 MANY_SAMPLES = 200  # training samples, from which on tuning has more folds

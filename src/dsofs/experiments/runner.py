@@ -1,28 +1,87 @@
-"""Experiments that survive: every finished cell is in the results file, and a run goes on where it was stopped."""
+"""Experiments that survive: every finished cell is in the results file, and a run goes on where it was stopped.
+
+How long the rest will take is estimated from the cells that have been measured.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
 from dsofs.datasets import load_dataset
-from dsofs.experiments.cells import ALL_FEATURES, Cell, run_cell
-from dsofs.experiments.forecast import Forecast, RunProgress
+from dsofs.experiments.cells import ALL_FEATURES, Cell, run_cell, settings_of
 from dsofs.experiments.protocols import CLEAN, Protocol
 from dsofs.experiments.results import Row, append_row, read_rows
-from dsofs.experiments.tuning import settings_of
 from dsofs.files import sole_writer
 from dsofs.methods import METHODS, Method
-from dsofs.statistics.samples import Samples
-from dsofs.statistics.splits import TRAINING
+from dsofs.statistics.samples import TRAINING, Samples
 
 KS = (10, 20, 50, 100)
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is, and how long the rest will take."""
+
+    done: int  # cells
+    total: int
+    n_workers: int
+    seconds_left: float | None  # None while no cell has been measured
+    n_guessed: int  # of the cells that are left, those of a kind that was not measured yet
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+
+class Forecast:
+    """Seconds that cells will take: as their like took before, or else in proportion to their work.
+
+    ``work`` is a number for every (data, method): its unit does not matter.
+    """
+
+    def __init__(self, work: Mapping[tuple[str, str], float]) -> None:
+        self._work = work
+        self._measured: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Rows of one cell carry the same seconds: each cell counts once."""
+        for (data, method, _), seconds in {
+            (row.data, row.method, row.seed): row.values["cell_seconds"]
+            for row in rows
+            if (row.data, row.method) in self._work
+        }.items():
+            self._measured[data, method].append(seconds)
+
+    def progress(self, left: Collection[Cell], total: int, n_workers: int) -> RunProgress:
+        """Where a run of ``total`` cells stands that has these left."""
+        seconds = self.seconds(left) / n_workers if self._measured else None
+        return RunProgress(total - len(left), total, n_workers, seconds, self.n_guessed(left))
+
+    def n_guessed(self, cells: Iterable[Cell]) -> int:
+        """How many of the cells are of a kind that was not measured yet."""
+        return sum((cell.data, cell.method) not in self._measured for cell in cells)
+
+    def seconds(self, cells: Iterable[Cell]) -> float:
+        return sum(self._seconds(cell) for cell in cells)
+
+    def _seconds(self, cell: Cell) -> float:
+        measured = self._measured.get((cell.data, cell.method))
+        return fmean(measured) if measured else self._rate(cell.method) * self._work[cell.data, cell.method]
+
+    def _rate(self, method: str) -> float:
+        """Seconds per unit of work: of the method on other data, or of all methods if it has not been run."""
+        rates = {key: fmean(seconds) / self._work[key] for key, seconds in self._measured.items()}
+        own = [rate for (_, name), rate in rates.items() if name == method]
+        return fmean(own or rates.values())
 
 
 class CellsFailedError(RuntimeError):

@@ -14,8 +14,15 @@ from dsofs.experiments.cells import ALL_FEATURES
 from dsofs.experiments.results import Row, append_row, chosen_features, read_rows
 from dsofs.files import sole_writer
 from dsofs.records import read_record
-from dsofs.statistics.significance import compare_with_first, error_by_chance, holm, resampled_error, resampled_p
-from dsofs.statistics.stability import Stability, stability
+from dsofs.statistics.significance import (
+    Stability,
+    compare_with_first,
+    error_by_chance,
+    holm,
+    resampled_error,
+    resampled_p,
+    stability,
+)
 
 ASKED = "asked"  # stands for the method in the row that says what was compared
 ENOUGH_TRIALS = 6  # with fewer, signed ranks never reach p < 0.05

@@ -9,7 +9,6 @@ from dsofs.examination.examine import examine
 from dsofs.examination.findings import Findings
 from dsofs.examination.record import Source
 from dsofs.report.compared import render_comparison
-from dsofs.report.page import render, summary
 from dsofs.report.plots import (
     AccuracyDisplay,
     PathDisplay,
@@ -18,6 +17,7 @@ from dsofs.report.plots import (
     plot_path,
     plot_stability,
 )
+from dsofs.report.sections import render, summary
 
 __all__ = [
     "AccuracyDisplay",

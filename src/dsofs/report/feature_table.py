@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from dsofs.examination.findings import Feature, Findings, Origin
 from dsofs.report.html import Markup, label, tag
-from dsofs.report.parts import CLASS_NAME, class_legend, class_names, section, table
-from dsofs.report.pictures.images import distribution_picture
+from dsofs.report.images import distribution_picture
+from dsofs.report.page import CLASS_NAME, class_legend, class_names, section, table
 from dsofs.report.svg import N_COLOURS
 
 FEATURES_SHOWN = 50

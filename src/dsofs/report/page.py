@@ -1,38 +1,28 @@
-"""The whole report: one HTML page that needs no other file, script or network."""
+"""What every page is built of: sections, figures, tables, facts, legends; and the page itself.
+
+A page needs no other file, script or network.
+"""
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from itertools import zip_longest
 
+from dsofs import __version__
 from dsofs.examination.findings import Findings
-from dsofs.report.feature_table import score_words
-from dsofs.report.html import Markup, join, label, shorten, tag
-from dsofs.report.sections import SECTIONS, answer
-from dsofs.report.verdict import accuracy_words, headline
+from dsofs.report.html import Markup, join, label, tag
+from dsofs.report.svg import mark, picture
+from dsofs.report.verdict import Remark
 
-TOP_FEATURES = 10  # in a notebook
-
-
-def render(findings: Findings) -> str:
-    """The report as one self-contained HTML page.
-
-    It holds no script, loads nothing, and its content-security policy forbids both. Names from the data are escaped.
-
-    Parameters
-    ----------
-    findings : Findings
-        What :func:`examine` returned, or ``Findings.from_json`` read.
-
-    Returns
-    -------
-    str
-        The page; write it to a file as UTF-8.
-    """
-    sections = [drawn for section in SECTIONS if (drawn := section(findings)) is not None]
-    return page(f"{shorten(findings.origin.data, 80)}: {headline(findings)}", answer(findings), sections)
+CLASS_NAME = 28  # characters
+INTERVAL = "with its 95 % interval: 1 if all are equal, 0 if they agree as random sets do."
+# How to cite; the same as CITATION.cff, which is not part of an installed package.
+PAPER = "H. Peng and Y. Fan: Direct l2,p-Norm Learning for Feature Selection."
+SOFTWARE = f"The dsofs developers: dsofs: direct sparsity optimisation for feature selection, version {__version__}."
 
 
 def page(title: str, header: Markup, sections: list[Markup]) -> str:
@@ -64,18 +54,82 @@ def _contents(sections: list[Markup]) -> Markup:
     return tag("nav", [tag("a", Markup(title), href=f"#{key}") for key, title in found], aria_label="contents")
 
 
-def summary(findings: Findings) -> str:
-    """What a notebook shows: the answer and the best features."""
-    rows = [
-        tag("tr", [tag("td", cell) for cell in (str(feature.rank), label(feature.name), score_words(feature.score),
-                                                f"{feature.frequency:.0%}")])
-        for feature in findings.chosen[:TOP_FEATURES]
-    ]  # fmt: skip
-    head = tag("tr", [tag("th", name) for name in ("rank", "feature", "score", "chosen again")])
-    more = len(findings.chosen) - len(rows)
+def answer_first(
+    data: tuple[str, int, int, int],
+    headline: str,
+    lead: object,
+    tiles: Iterable[tuple[str, str, str]],
+    remarks: Iterable[Remark],
+) -> Markup:
+    """The top of a page; ``data`` are the file and its numbers of samples, features and classes."""
+    file, n_samples, n_features, n_classes = data
+    shape = f": {n_samples:,} samples, {n_features:,} features, {n_classes} classes"
+    points = [tag("li", each.sentence, class_="attention" if each.attention else "good") for each in remarks]
     return tag(
-        "div",
-        tag("p", tag("strong", headline(findings)), ". ", accuracy_words(findings), "."),
-        tag("table", tag("thead", head), tag("tbody", rows)),
-        tag("p", f"and {more} more") if more > 0 else None,
+        "header",
+        tag("p", label(file, 80), shape, class_="kicker"),
+        tag("h1", headline),
+        tag("p", lead, class_="lead"),
+        tag("dl", [tile(*entry) for entry in tiles], class_="tiles"),
+        tag("ul", points, class_="remarks"),
     )
+
+
+def section(key: str, title: str, *children: object, half: bool = False) -> Markup:
+    """A part of the page with a heading; two half sections are set side by side where there is room."""
+    heading = tag("h2", title, id=f"{key}-title")
+    return tag("section", heading, *children, id=key, class_="half" if half else None, aria_labelledby=f"{key}-title")
+
+
+def half_section(key: str, title: str, drawn: Markup, caption: str, *above: object) -> Markup:
+    """A picture with its caption, as wide as half the page."""
+    return section(key, title, *above, figure(drawn, caption), half=True)
+
+
+def cite(_: object) -> Markup:
+    """The last section of every page."""
+    return section("cite", "How to cite", tag("ul", tag("li", PAPER), tag("li", SOFTWARE)))
+
+
+def figure(drawn: Markup, caption: str) -> Markup:
+    return tag("figure", tag("div", drawn, class_="scroll"), tag("figcaption", caption))
+
+
+def table(
+    headings: Sequence[str], rows: Sequence[Sequence[object]], class_: str, row_classes: Sequence[str | None] = ()
+) -> Markup:
+    head = tag("thead", tag("tr", [tag("th", heading, scope="col") for heading in headings]))
+    lines = zip_longest(rows, row_classes)
+    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row], class_=kind) for row, kind in lines])
+    return tag("div", tag("table", head, body, class_=class_), class_="scroll")
+
+
+def facts(entries: Sequence[tuple[str, object]]) -> Markup:
+    return tag("dl", [[tag("dt", name), tag("dd", tag("bdi", value))] for name, value in entries], class_="facts")
+
+
+def record(entries: Sequence[tuple[str, str | None]]) -> Markup:
+    """Where the figures of a page come from, as far as it is known."""
+    return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
+
+
+def tile(name: str, value: str, note: str) -> Markup:
+    return tag("div", tag("dt", name), tag("dd", value), tag("dd", note, class_="note"))
+
+
+def legend(entries: Sequence[tuple[str, str]], of: str) -> Markup:
+    """Names, each with the mark of its place, and a note."""
+    items = [
+        tag("li", picture(14, 14, "", mark(code, 7.0, 7.0, 5.0), class_="key"), label(name, CLASS_NAME),
+            tag("span", note, class_="note"))
+        for code, (name, note) in enumerate(entries)
+    ]  # fmt: skip
+    return tag("ul", items, class_="legend", aria_label=of)
+
+
+def class_legend(findings: Findings) -> Markup:
+    return legend([(entry.name, f" ({entry.n_samples:,})") for entry in findings.classes], "classes")
+
+
+def class_names(findings: Findings) -> list[str]:
+    return [entry.name for entry in findings.classes]

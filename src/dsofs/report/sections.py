@@ -1,14 +1,24 @@
-"""The sections of the page, in the order in which they are read."""
+"""The report on a selection: its page, section by section in the order in which they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from dsofs.examination.findings import Findings, Origin, PermutationTest
-from dsofs.report.feature_table import features
+from dsofs.report.charts import (
+    accuracy_picture,
+    confusion_picture,
+    convergence_picture,
+    most_confused,
+    permutation_picture,
+    scatter_picture,
+    stability_picture,
+)
+from dsofs.report.feature_table import features, score_words
 from dsofs.report.grade import beats_chance, grade, too_few_labellings
 from dsofs.report.html import Markup, label, shorten, tag
-from dsofs.report.parts import (
+from dsofs.report.images import heatmap_picture, pixels_picture
+from dsofs.report.page import (
     CLASS_NAME,
     INTERVAL,
     answer_first,
@@ -18,14 +28,11 @@ from dsofs.report.parts import (
     facts,
     figure,
     half_section,
+    page,
     record,
     section,
     table,
 )
-from dsofs.report.pictures.charts import accuracy_picture, convergence_picture, permutation_picture, stability_picture
-from dsofs.report.pictures.confusion import confusion_picture, most_confused
-from dsofs.report.pictures.images import heatmap_picture, pixels_picture
-from dsofs.report.pictures.scatter import scatter_picture
 from dsofs.report.verdict import accuracy_words, headline, p_words, remarks
 
 SUSPECTS_SHOWN = 25
@@ -33,7 +40,44 @@ ADVISED = (
     " Advised are the fewest features within one standard error of the best, corrected for samples that resamples "
     "share (Nadeau and Bengio)."
 )
+TOP_FEATURES = 10  # in a notebook
 IN_LEGEND = 20  # classes; more are named in the picture itself
+
+
+def render(findings: Findings) -> str:
+    """The report as one self-contained HTML page.
+
+    It holds no script, loads nothing, and its content-security policy forbids both. Names from the data are escaped.
+
+    Parameters
+    ----------
+    findings : Findings
+        What :func:`examine` returned, or ``Findings.from_json`` read.
+
+    Returns
+    -------
+    str
+        The page; write it to a file as UTF-8.
+    """
+    sections = [drawn for section in SECTIONS if (drawn := section(findings)) is not None]
+    return page(f"{shorten(findings.origin.data, 80)}: {headline(findings)}", answer(findings), sections)
+
+
+def summary(findings: Findings) -> str:
+    """What a notebook shows: the answer and the best features."""
+    rows = [
+        tag("tr", [tag("td", cell) for cell in (str(feature.rank), label(feature.name), score_words(feature.score),
+                                                f"{feature.frequency:.0%}")])
+        for feature in findings.chosen[:TOP_FEATURES]
+    ]  # fmt: skip
+    head = tag("tr", [tag("th", name) for name in ("rank", "feature", "score", "chosen again")])
+    more = len(findings.chosen) - len(rows)
+    return tag(
+        "div",
+        tag("p", tag("strong", headline(findings)), ". ", accuracy_words(findings), "."),
+        tag("table", tag("thead", head), tag("tbody", rows)),
+        tag("p", f"and {more} more") if more > 0 else None,
+    )
 
 
 def answer(findings: Findings) -> Markup:

@@ -12,8 +12,7 @@ from dsofs.files import write_whole
 from dsofs.reproduction import figures, standing, tables
 from dsofs.reproduction.experiments import FEW_KS, Experiment, Need, comparison, digits, influence_of_p
 from dsofs.reproduction.experiments import standing as standing_run
-from dsofs.reproduction.summary import Results
-from dsofs.reproduction.tables import Table
+from dsofs.reproduction.tables import Results, Table
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dsofs.optional import require
 from dsofs.reproduction import paper
 from dsofs.reproduction.experiments import DIGITS, PICTURED, by_p
 from dsofs.reproduction.standing import comparable
-from dsofs.reproduction.summary import TITLES, Results, data_of, first_features, methods_of, over_trials, title
+from dsofs.reproduction.tables import TITLES, Results, data_of, first_features, methods_of, over_trials, title
 from dsofs.statistics import mean_ranks
 
 COLUMNS = 3

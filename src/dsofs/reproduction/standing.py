@@ -11,18 +11,19 @@ from dsofs.datasets.catalogue import CATALOGUE
 from dsofs.design.types import Floats
 from dsofs.experiments import ALL_FEATURES, Row
 from dsofs.reproduction.experiments import ALL_KS, FEW_KS
-from dsofs.reproduction.summary import (
+from dsofs.reproduction.tables import (
     Measure,
     Results,
+    Table,
     accuracy,
     data_of,
     first_features,
     matrix,
     methods_of,
     over_trials,
+    table_of,
     title,
 )
-from dsofs.reproduction.tables import Table, table_of
 from dsofs.statistics import compare_with_first, mean_ranks, stability
 
 LEAST_DATA, LEAST_METHODS = 2, 3  # below which nothing can be tested

@@ -1,18 +1,141 @@
-"""A table as text that Markdown understands; and the tables of the paper."""
+"""Numbers of the exhibits from rows of the results file, tables as Markdown, and the tables of the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
 
 from dsofs.datasets.catalogue import CATALOGUE
+from dsofs.design.types import Floats
+from dsofs.experiments import CLEAN, CLEAN_AT_100, PAPER, Protocol, Row
+from dsofs.experiments.results import chosen_features
 from dsofs.reproduction import paper
-from dsofs.reproduction.experiments import by_p
-from dsofs.reproduction.summary import Results, accuracies, over_trials
+from dsofs.reproduction.experiments import FACTS, QUICK, by_p
 
+Key = tuple[str, str, int | None]  # data, method, k
+Measure = Callable[[Row], float | None]
+
+DECIMALS = 10  # of means over trials
+TITLES = paper.METHODS | {
+    "multitask_lasso": "MultiTaskLasso",
+    "l1_svm": "L1-SVM",
+    "fastcan": "FastCan",
+    "svm_rfe": "SVM-RFE",
+    "f_test": "F-test",
+    "all_features": "all features",
+}
 NOT_AVAILABLE = "not available"
 QUICK_NOTE = "Quick: no tuning, C = 1, two trials; an impression, not a result. "
+
+
+def title(method: str) -> str:
+    return TITLES.get(method, method)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Mean and standard deviation (%) over trials."""
+
+    mean: float
+    std: float
+    trials: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}±{self.std:.2f}"
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a results file holds; ``quick``: take the rows of quick runs, which are kept apart."""
+
+    rows: Sequence[Row]
+    quick: bool = False
+
+    @property
+    def paper(self) -> list[Row]:
+        return self._under(PAPER)
+
+    @property
+    def clean(self) -> list[Row]:
+        """If there are none, those of the protocol before."""
+        return self._under(CLEAN) or self._tuned_at_100
+
+    @property
+    def clean_name(self) -> str:
+        earlier = self._tuned_at_100 and not self._under(CLEAN)
+        return f"clean protocol, tuned at {CLEAN_AT_100.tuned_at} features" if earlier else "clean protocol"
+
+    @property
+    def _tuned_at_100(self) -> list[Row]:
+        return [] if self.quick else self._under(CLEAN_AT_100)
+
+    @property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        return {row.data: row.values for row in self.rows if row.method == FACTS}
+
+    def why_not_run(self, data: str) -> str:
+        """The text in place of numbers."""
+        return "not run" if data in self.facts else "not run: data not available"
+
+    def _under(self, protocol: Protocol) -> list[Row]:
+        name = (QUICK[protocol.name] if self.quick else protocol).name
+        return [row for row in self.rows if row.parameters.get("protocol") == name]
+
+
+def accuracy(row: Row) -> float | None:
+    return None if row.score is None else 100 * row.score
+
+
+def over_trials(rows: Iterable[Row], measure: Measure = accuracy) -> dict[Key, list[float]]:
+    """(data, method, k) -> a number for each trial."""
+    values: dict[Key, list[float]] = defaultdict(list)
+    for row in rows:
+        value = measure(row)
+        if value is not None:
+            values[row.data, row.method, row.k].append(value)
+    return dict(values)
+
+
+def accuracies(rows: Iterable[Row]) -> dict[Key, Accuracy]:
+    return {
+        key: Accuracy(fmean(values), stdev(values) if len(values) > 1 else 0.0, len(values))
+        for key, values in over_trials(rows).items()
+    }
+
+
+def data_of(rows: Iterable[Row]) -> list[str]:
+    """The data sets in the order of Table 1, those that stand in for others after them; the digits are not of it."""
+    found = {row.data for row in rows}
+    return [name for name in CATALOGUE if name in found]
+
+
+def methods_of(rows: Iterable[Row]) -> list[str]:
+    """Those that select, on the data of ``data_of``: DSO first, then in the order in which they were run."""
+    found = list(dict.fromkeys(row.method for row in rows if row.k is not None and row.data in CATALOGUE))
+    return sorted(found, key=lambda name: name != "dso")
+
+
+def matrix(
+    rows: Sequence[Row], methods: Sequence[str], k: int, measure: Measure = accuracy
+) -> tuple[list[str], Floats]:
+    """Means over trials: data sets x methods, for the data sets on which all of the methods were run."""
+    values = over_trials(rows, measure)
+    data = [name for name in data_of(rows) if all((name, method, k) in values for method in methods)]
+    means = [[fmean(values[name, method, k]) for method in methods] for name in data]
+    return data, np.round(means, DECIMALS)  # equal up to rounding is a tie
+
+
+def first_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str], list[list[int]]]:
+    """(data, method) -> the first k features of each trial."""
+    chosen: dict[tuple[str, str], list[list[int]]] = defaultdict(list)
+    for (data, method, _), features in sorted(chosen_features(rows, k).items()):
+        chosen[data, method].append(features)
+    return dict(chosen)
 
 
 @dataclass(frozen=True)

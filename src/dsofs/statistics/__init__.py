@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dsofs.statistics.samples import Samples, Split
-from dsofs.statistics.significance import compare_with_first, mean_ranks
-from dsofs.statistics.stability import stability
+from dsofs.statistics.significance import compare_with_first, mean_ranks, stability
 
 __all__ = ["Samples", "Split", "compare_with_first", "mean_ranks", "stability"]

@@ -1,15 +1,29 @@
-"""The samples that something is measured on, and those of one split of them."""
+"""The samples that something is measured on, their splits, and folds; samples of one group are never on both sides."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.preprocessing import StandardScaler
 
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
+
+Rows = tuple[Ints, Ints]  # of samples to learn from, and of samples to test on
+TRAINING = 0.6  # part of the samples
+CANDIDATES = 20  # random draws of whole groups, of which the one with the classes most in proportion is taken
 
 
 @dataclass(frozen=True)
@@ -83,3 +97,77 @@ class Split:
     def teaches(self) -> bool:
         """Whether there are at least two classes to learn to separate."""
         return len(np.unique(self.training.y)) > 1
+
+
+def train_test(samples: Samples, *, stratified: bool, seed: int) -> Rows:
+    """A random 6:4 split; if ``stratified``, class by class where the test part has room for all classes.
+
+    A class of one sample can only be learnt from then, with the whole of its group.
+    """
+    if not stratified:
+        kind = ShuffleSplit if samples.groups is None else GroupShuffleSplit
+        return _deal(kind(1, train_size=TRAINING, random_state=seed), samples)[0]
+    alone = _of_lone_classes(samples)
+    shared = np.flatnonzero(~alone)
+    if not len(shared):
+        raise ValueError("Accuracy cannot be measured: no class has two samples.")
+    train, test = _in_proportion(samples.without_features().take(shared), seed)
+    return np.concatenate([shared[train], np.flatnonzero(alone)]), shared[test]
+
+
+def _of_lone_classes(samples: Samples) -> Bools:
+    """Samples of classes that have no other, and those of their groups."""
+    _, codes, counts = np.unique(samples.y, return_inverse=True, return_counts=True)
+    alone = counts[codes] == 1
+    return np.asarray(alone if samples.groups is None else np.isin(samples.groups, samples.groups[alone]))
+
+
+def _in_proportion(samples: Samples, seed: int) -> Rows:
+    if samples.groups is not None:
+        draws = _deal(GroupShuffleSplit(CANDIDATES, train_size=TRAINING, random_state=seed), samples)
+        return min(draws, key=lambda draw: _disproportion(samples.y, draw[0]))
+    roomy = (1 - TRAINING) * len(samples) >= len(np.unique(samples.y))
+    kind = StratifiedShuffleSplit if roomy else ShuffleSplit
+    return _deal(kind(1, train_size=TRAINING, random_state=seed), samples)[0]
+
+
+def _disproportion(y: Ints, train: Ints) -> float:
+    """How far the classes are from their share of the training samples."""
+    codes = np.unique(y, return_inverse=True)[1]
+    counts = np.bincount(codes)
+    return float(np.sum((np.bincount(codes[train], minlength=len(counts)) / counts - TRAINING) ** 2))
+
+
+def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list[Rows]:
+    """Folds for tuning: as many as wanted, or as there are groups; stratified ones also as the smallest class allows.
+
+    There are at least two: a class of one sample, or of one group, is missing in some training part then.
+    """
+    limit = min(wanted, len(np.unique(_units(samples))))
+    stratified = stratified and len(np.unique(samples.y)) < len(samples)  # else there is nothing to keep in proportion
+    if stratified:
+        limit = min(limit, _smallest_class(samples))
+    kinds: dict[tuple[bool, bool], Any] = {
+        (False, False): KFold,
+        (False, True): GroupKFold,
+        (True, False): StratifiedKFold,
+        (True, True): StratifiedGroupKFold,
+    }
+    return _deal(kinds[stratified, samples.groups is not None](max(2, limit), shuffle=True, random_state=seed), samples)
+
+
+def _units(samples: Samples) -> Ints:
+    """What goes to one side as a whole: groups, or single samples."""
+    return np.arange(len(samples)) if samples.groups is None else samples.groups
+
+
+def _smallest_class(samples: Samples) -> int:
+    """The fewest samples, or groups, of a class."""
+    units = _units(samples)
+    return min(len(np.unique(units[samples.y == label])) for label in np.unique(samples.y))
+
+
+def _deal(splitter: Any, samples: Samples) -> list[Rows]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # see ``folds``
+        return list(splitter.split(samples.X, samples.y, samples.groups))

@@ -1,7 +1,8 @@
-"""What the user knows about the columns: covariates, features always or never selected, costs, weights of samples."""
+"""What the user knows about the columns: groups, covariates, features always or never selected, costs, weights."""
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,17 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.types import AnyArray, Floats
-from dsofs.tables.columns import find_column, listed, refuse_missing, stand, unique_names, values_of
-from dsofs.tables.features import FeatureBlock, TableFeature, one_hot, refuse_commas, refuse_mixed
-from dsofs.tables.groups import read_pairs
+from dsofs.tables.columns import as_written, find_column, listed, refuse_missing, stand, unique_names, values_of
+from dsofs.tables.features import (
+    FeatureBlock,
+    TableFeature,
+    impute_numbers,
+    impute_text,
+    one_hot,
+    refuse_commas,
+    refuse_mixed,
+)
 from dsofs.tables.identifiers import FEW
-from dsofs.tables.imputing import impute_numbers, impute_text
 from dsofs.tables.label import FoundLabel
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
@@ -180,3 +187,61 @@ def _factor(name: str, text: str) -> float:
             "for a column, see --covariates; to leave a feature out, --never."
         )
     return value
+
+
+def groups_of_samples(frame: Frame, column: str | int | None) -> tuple[np.ndarray | None, int | None]:
+    if column is None:
+        return None, None
+    index = None if column in frame.labels else find_column(frame, column, "sample_groups")
+    groups = frame.labels[str(column)] if index is None else as_written(frame, index)
+    refuse_missing(groups, f"The group in {str(column)!r}")
+    return groups, index
+
+
+def refuse_groups_of_classes(groups: np.ndarray | None, y: np.ndarray, column: str | int | None) -> None:
+    """Samples of a group stay on one side of every split: a class within one group is learned or tested, never both."""
+    if groups is None:
+        return
+    n_groups, n_classes = len(np.unique(groups)), len(np.unique(y))
+    if len(set(zip(groups.tolist(), y.tolist(), strict=True))) == n_classes:
+        raise ValueError(
+            f"The 'sample_groups' {str(column)!r} must not follow from the label: all samples of each class are in one "
+            f"group ({n_groups} groups, {n_classes} classes), so that no class could be both learned and tested. Give "
+            "a column of patients or batches, or leave out --sample-groups."
+        )
+
+
+def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str] | None) -> np.ndarray | None:
+    """The group of each feature: as the file says, else its block of categories, else its own."""
+    given = {} if path is None else read_pairs(Path(path), "group")
+    known = {feature.name for feature in features} | {feature.column for feature in features}
+    strangers = [name for name in given if name not in known]
+    if strangers:
+        raise ValueError(
+            f"The file of 'feature_groups' names {listed(strangers)}, which {stand(strangers)} not among the features."
+        )
+    if not given and all(feature.category is None for feature in features):
+        return None
+    return np.array(
+        [
+            f"group {given[key]}" if (key := f.name if f.name in given else f.column) in given else f"column {f.column}"
+            for f in features
+        ]
+    )
+
+
+def read_pairs(path: Path, *words: str) -> dict[str, str]:
+    """Lines ``feature, group``, or what the second is called in ``words``; a header with one of them is passed over."""
+    second = words[0]
+    with open(path, encoding="utf-8-sig", newline="") as file:  # spreadsheets begin with a mark
+        try:
+            text = file.read()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path.name!r} is not text in UTF-8: give lines 'feature,{second}'.") from error
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
+    odd = next((row for row in rows if len(row) != 2), None)
+    if odd is not None or not rows:
+        raise ValueError(f"{path.name!r} must have lines 'feature,{second}'. Got {odd!r} instead.")
+    cells = [(name.strip(), value.strip()) for name, value in rows]
+    return dict(cells[1:] if cells[0][1].lower() in words else cells)

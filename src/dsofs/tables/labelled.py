@@ -13,16 +13,18 @@ from dsofs.design.types import AnyArray
 from dsofs.files import hash_of, readable
 from dsofs.tables.columns import find_column, unique_names
 from dsofs.tables.features import TableFeature, find_blocks, joined, suspicious
-from dsofs.tables.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
 from dsofs.tables.known import (
     KnownColumns,
     beside,
     covariate_blocks,
     find_roles,
+    groups_of_features,
+    groups_of_samples,
     groups_with_covariates,
     known_columns,
     positions,
     read_costs,
+    refuse_groups_of_classes,
 )
 from dsofs.tables.label import clean_label, find_label
 from dsofs.tables.readers import Note, read_frame

@@ -21,10 +21,10 @@ from dsofs.files import write_folder
 from dsofs.methods import METHODS, Method
 from dsofs.report.compared import render_comparison
 from dsofs.statistics import Samples
-from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.features import IMPUTES
 from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
-from dsofs.tables.readers.guards import refuse_too_big
+from dsofs.tables.readers.source import refuse_too_big
 from dsofs.tables.writers import csv_text
 from dsofs.validation import BOOLEAN, NONE, Rule, integer, options
 from dsofs.workflows import METHOD, check_arguments

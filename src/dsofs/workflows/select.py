@@ -13,19 +13,19 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
+from dsofs.environment import Progress, Stopwatch
 from dsofs.examination.examine import check_image, examine
 from dsofs.examination.findings import Findings, Plan
-from dsofs.examination.plan import TIME_LIMIT
 from dsofs.examination.record import Source
+from dsofs.examination.resampling import TIME_LIMIT
 from dsofs.files import write_folder
 from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
 from dsofs.methods.dso.fit import AUTO
-from dsofs.report.page import render
-from dsofs.stopwatch import Progress, Stopwatch
+from dsofs.report.sections import render
 from dsofs.tables.counts import NONE as NO_TRANSFORM
 from dsofs.tables.counts import TRANSFORMS, TransformRecord, note_counts
-from dsofs.tables.imputing import IMPUTES
+from dsofs.tables.features import IMPUTES
 from dsofs.tables.known import KnownColumns
 from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note

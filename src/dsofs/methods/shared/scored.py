@@ -8,7 +8,7 @@ from typing import Any
 from dsofs.design import Block
 from dsofs.design.budget import DOUBLE, refuse_if_too_big
 from dsofs.design.types import AnyArray, Floats, Ints
-from dsofs.methods.mrmr.greedy import f_statistics
+from dsofs.methods.mrmr import f_statistics
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.ranking import rank_kept
 from dsofs.validation import Rule, all_or_nothing, check_parameters, check_X_y

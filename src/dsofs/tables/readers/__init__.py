@@ -13,8 +13,7 @@ from pkgutil import resolve_name
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import arff, svmlight
 from dsofs.tables.readers.frame import Frame, Note, check_not_empty
-from dsofs.tables.readers.guards import as_damage
-from dsofs.tables.readers.source import InputFile, open_source
+from dsofs.tables.readers.source import InputFile, as_damage, open_source
 
 __all__ = ["FORMATS", "Format", "Frame", "Note", "format_of", "naming", "read_frame"]
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
-from dsofs.tables.readers.arrays import decoded
-from dsofs.tables.readers.frame import Frame
+from dsofs.tables.readers.frame import Frame, decoded
 from dsofs.tables.readers.numpy_files import checked_sparse
 
 Content = Callable[[Any], np.ndarray]  # reads all of a dataset, after a look at what it declares

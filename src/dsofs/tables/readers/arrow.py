@@ -12,9 +12,8 @@ from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.frame import Column, Frame, column_frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.numbers import LARGEST_EXACT, cells_of, exact_texts
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
 ARROW = b"ARROW1"
 CURE, UNPACKED = "copy or write it again", "write it without compression."

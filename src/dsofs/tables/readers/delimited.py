@@ -17,9 +17,8 @@ from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import header
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import refuse_too_big
 from dsofs.tables.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.source import InputFile, refuse_too_big
 
 TAB = b"\t"
 DELIMITERS = (b",", TAB, b";", b"|")

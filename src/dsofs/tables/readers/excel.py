@@ -12,9 +12,8 @@ from dsofs.design.budget import DOUBLE
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers.frame import Column, Frame, Note, column_frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
 from dsofs.tables.readers.numbers import cells_of
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
 
 def read(source: InputFile) -> Frame:

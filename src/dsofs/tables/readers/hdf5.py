@@ -11,11 +11,9 @@ from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers import anndata
 from dsofs.tables.readers.apart import read_apart
-from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
+from dsofs.tables.readers.frame import Frame, arrays_frame
 from dsofs.tables.readers.numpy_files import checked_sparse
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
 MAT73 = b"MATLAB 7.3 MAT-file"
 

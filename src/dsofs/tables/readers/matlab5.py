@@ -13,10 +13,8 @@ from scipy.io import loadmat, whosmat
 
 from dsofs.design.types import AnyArray
 from dsofs.tables.readers.apart import read_apart
-from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.frame import Frame, arrays_frame
+from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
 HEADER_BYTES, TAG_BYTES, PEEK_BYTES = 128, 8, 1024
 PACKED = 15  # the kind of a packed variable

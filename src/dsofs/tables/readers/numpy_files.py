@@ -12,10 +12,8 @@ from scipy import sparse
 
 from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
-from dsofs.tables.readers.arrays import arrays_frame, decoded, is_vector
-from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big, refuse_too_wide
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.frame import Frame, arrays_frame, decoded, is_vector
+from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big, refuse_too_wide
 
 SPARSE = {"data", "indices", "indptr", "format", "shape"}  # what scipy.sparse.save_npz writes
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import refuse_too_wide
 from dsofs.tables.readers.numbers import LARGEST_EXACT
-from dsofs.tables.readers.source import InputFile
+from dsofs.tables.readers.source import InputFile, refuse_too_wide
 
 NUMBER = rb"(?:[-+.\deE]+|[-+]?(?i:nan|inf))"
 LABEL = NUMBER + rb"(?:[ \t]+qid:\d+)?"

@@ -11,9 +11,8 @@ import numpy as np
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers import anndata
-from dsofs.tables.readers.arrays import arrays_frame
-from dsofs.tables.readers.frame import Frame
-from dsofs.tables.readers.guards import as_damage, refuse_bomb, refuse_too_big
+from dsofs.tables.readers.frame import Frame, arrays_frame
+from dsofs.tables.readers.source import as_damage, refuse_bomb, refuse_too_big
 
 MARKS = ("zarr.json", ".zgroup", ".zarray")
 # Codecs that only pack numbers and text; others, such as pickle, could run what the file says.

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from dsofs.statistics.samples import Samples
-from dsofs.statistics.splits import folds, train_test
+from dsofs.statistics.samples import Samples, folds, train_test
 
 
 def grouped(seed, n_groups=40):

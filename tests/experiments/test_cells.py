@@ -9,10 +9,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import METHODS
-from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell, run_cell
+from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell, Tuned, fitted, run_cell, tune
 from dsofs.experiments.protocols import CLEAN, CLEAN_QUICK, MANY_SAMPLES, PAPER, PAPER_QUICK
 from dsofs.experiments.results import chosen_features
-from dsofs.experiments.tuning import Tuned, fitted, tune
 from dsofs.methods import Method
 from dsofs.statistics.judge import judge
 from dsofs.statistics.samples import Samples
@@ -164,7 +163,7 @@ def test_protocols_demand_only_what_methods_take():
 def test_of_equal_settings_the_first_is_taken_whatever_the_order_of_the_folds(monkeypatch):
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point."""
     scores = iter([[0.3, 0.1], [0.2, 0.2], [0.1, 0.3]])
-    monkeypatch.setattr("dsofs.experiments.tuning._accuracies", lambda *_: next(scores))
+    monkeypatch.setattr("dsofs.experiments.cells._accuracies", lambda *_: next(scores))
     protocol = replace(CLEAN, svm_Cs=(1.0, 10.0))
     assert tune(METHODS["f_test"], {}, protocol, samples(), trial=0, ks=[5])[0].svm_C == 1.0
 
@@ -185,6 +184,6 @@ def test_all_features_are_tuned_with_all_features():
         return judge(split, features, C, max_iter)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dsofs.experiments.tuning.judge", judged)
+        patch.setattr("dsofs.experiments.cells.judge", judged)
         run_cell(Cell("made", ALL_FEATURES, 0, (None,)), CLEAN, REFERENCE[ALL_FEATURES], data)
     assert seen == {150}

@@ -1,14 +1,15 @@
-"""Charts with two axes: accuracy, stability, shuffled labels, the certificate, and several methods side by side."""
+"""Charts: accuracy, stability, shuffled labels, the certificate, several methods, confusions, samples on two axes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import median
 from typing import NamedTuple
 
-from dsofs.examination.findings import AccuracyCurve, Convergence, PermutationTest, StabilityCurve
+from dsofs.examination.findings import AccuracyCurve, Convergence, PermutationTest, StabilityCurve, View
 from dsofs.report.grade import EXCELLENT, POOR
-from dsofs.report.html import Markup, tag
+from dsofs.report.html import Markup, shorten, tag
 from dsofs.report.svg import N_COLOURS, Scale, Steps, area, axes, line, mark, picture, words
 
 WIDTH, HEIGHT = 504, 300
@@ -21,6 +22,16 @@ NARROW_RIGHT = 14  # where no name stands at the right
 APART = 7.0  # pixels between methods at the same number of features, so that their spreads do not overlap
 SHARE = 0.7  # of the room of a number that methods may fill
 FEATURES = "number of features"
+CONFUSION_SIZE = 480  # largest side of the square of cells
+LARGEST_CELL, SMALLEST_CELL = 56, 4.0  # side of a cell
+WITH_NUMBERS = 22  # smallest side of a cell that a number fits in
+SHOWN_NAME = 18  # characters of a class in the confusion matrix
+LETTER = 6.5
+DARK = 0.88  # share from which the text in a cell must be light
+SCATTER_WIDTH, SCATTER_HEIGHT = 560, 420
+SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 44, 14, 30, 48
+MOST_NAMED = 60  # classes whose names are written at their middle, where there are too many for a legend
+SCATTER_NAME = 14  # characters of a class there
 
 
 def accuracy_picture(curve: AccuracyCurve, *, advised: bool) -> Markup:
@@ -188,3 +199,86 @@ def _marker(x: Scale, y: Scale, k: float, value: float, name: str, class_: str) 
         tag("circle", cx=place, cy=height, r=5, class_=class_),
         words(name, place + (8 if right else -8), level, anchor=None if right else "end", class_="small strong halo"),
     ]
+
+
+def confusion_picture(counts: list[list[int]], names: list[str]) -> Markup:
+    """Rows are true classes, as shares of each; cells of share 0 are left empty."""
+    n = len(names)
+    side = max(SMALLEST_CELL, min(LARGEST_CELL, CONFUSION_SIZE / n))
+    shown = [shorten(name, SHOWN_NAME) for name in names]
+    left = 30 + LETTER * max(map(len, shown))
+    every = max(1, round(12 / side))  # labels need 12 pixels each
+    cells = [_confusion_cell(row, column, count / sum(line), left, 24, side)
+             for row, line in enumerate(counts) for column, count in enumerate(line) if count]  # fmt: skip
+    labels = [words(shown[code], left - 6, 24 + side * (code + 0.5) + 4, anchor="end") for code in range(0, n, every)]
+    below = 24 + n * side
+    upright = LETTER * max(map(len, shown)) <= side
+    under = [_under(shown[code], left + side * (code + 0.5), below, upright) for code in range(0, n, every)]
+    bottom = 22 if upright else 12 + LETTER * max(map(len, shown))
+    frame = tag("rect", x=left, y=24, width=n * side, height=n * side, class_="frame")
+    right = sum(counts[code][code] for code in range(n)) / sum(map(sum, counts))
+    description = f"Confusion matrix of {n} classes: {right:.0%} of held-out predictions are on the diagonal."
+    titles = [words("true class", 0, 14), words("predicted class", left, below + bottom + 16)]
+    return picture(left + n * side + 30, below + bottom + 24, description, frame, cells, labels, under, titles)
+
+
+def _confusion_cell(row: int, column: int, share: float, left: float, top: float, side: float) -> list[Markup | None]:
+    x, y = left + side * column, top + side * row
+    kind = "hit" if row == column else "miss"
+    box = tag("rect", x=x, y=y, width=side, height=side, fill_opacity=max(share, 0.04), class_=kind)
+    if side < WITH_NUMBERS:
+        return [box, None]
+    ink = "small light" if share >= DARK else "small ink"
+    return [box, words(f"{100 * share:.0f}", x + side / 2, y + side / 2 + 4, anchor="middle", class_=ink)]
+
+
+def _under(name: str, x: float, top: float, upright: bool) -> Markup:
+    if upright:
+        return words(name, x, top + 15, anchor="middle")
+    turn = f"rotate(-90 {x:.1f} {top + 6:.1f})"
+    return tag("text", name, x=x, y=top + 6, dy=4, text_anchor="end", transform=turn, class_="small")
+
+
+def most_confused(counts: list[list[int]], names: list[str], limit: int = 8) -> list[tuple[str, str, float]]:
+    """(true class, predicted class, share of the true class), the largest first."""
+    pairs = [
+        (names[row], names[column], count / sum(line))
+        for row, line in enumerate(counts)
+        for column, count in enumerate(line)
+        if row != column and count
+    ]
+    return sorted(pairs, key=lambda pair: -pair[2])[:limit]
+
+
+def scatter_picture(view: View, names: list[str], in_legend: bool) -> Markup:
+    x, y = (
+        _with_room(view.x, SCATTER_LEFT, SCATTER_WIDTH - SCATTER_RIGHT),
+        _with_room(view.y, SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_TOP),
+    )
+    # Held-out samples last: they lie on top.
+    order = sorted(range(len(view.x)), key=lambda i: view.held_out[i])
+    marks = [
+        mark(view.classes[i], x(view.x[i]), y(view.y[i]), 4.5 if view.held_out[i] else 3,
+             "" if view.held_out[i] else "faint")
+        for i in order
+    ]  # fmt: skip
+    description = f"{len(view.x)} samples of {len(names)} classes on two axes computed from the chosen features."
+    titles = (view.axes[0], view.axes[1])
+    labels = [] if in_legend or len(names) > MOST_NAMED else _class_names(view, names, x, y)
+    return picture(SCATTER_WIDTH, SCATTER_HEIGHT, description, axes(x, y, titles), marks, labels)
+
+
+def _with_room(values: list[float], start: float, end: float) -> Scale:
+    low, high = min(values), max(values)
+    room = 0.04 * (high - low) or 1.0
+    return Scale(low - room, high + room, start, end)
+
+
+def _class_names(view: View, names: list[str], x: Scale, y: Scale) -> list[Markup]:
+    """The names of the classes, each at the middle of its class."""
+    labels = []
+    for code, name in enumerate(names):
+        own = [i for i, c in enumerate(view.classes) if c == code]
+        place = x(median(view.x[i] for i in own)), y(median(view.y[i] for i in own)) + 4
+        labels.append(words(shorten(name, SCATTER_NAME), *place, anchor="middle", class_="small strong halo"))
+    return labels

@@ -6,7 +6,7 @@ import pytest
 from dsofs import METHODS
 from dsofs.examination.examine import examine
 from dsofs.examination.findings import Plan
-from dsofs.examination.plan import PREFERRED, Costs, make_plan
+from dsofs.examination.resampling import PREFERRED, Costs, make_plan
 from tests.problems import random_data
 
 
