@@ -22,7 +22,7 @@ class DamagedFileError(ValueError):
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
-    """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
+    """Write to a temporary file next to ``path``; it replaces ``path`` at the end, or is removed on an error."""
     target = Path(path)
     part = os.fspath(target.parent / f".{target.name}.{token_hex(4)}.part")
     try:

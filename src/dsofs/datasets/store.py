@@ -1,4 +1,4 @@
-"""Where data sets lie, reading what lies there (ready npz files and original files), and downloading what does not."""
+"""Where data sets are stored, reading them (ready npz files and original files), and downloading them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VARIABLE = "DSOFS_DATA"
 
 @dataclass(frozen=True)
 class Found:
-    """Where a data set lies; the source tells how an original file is read, and is None for a ready one."""
+    """Where a data set is stored; ``source`` says how an original file is read, and is None for a ready one."""
 
     path: Path
     source: PublishedFile | None = None

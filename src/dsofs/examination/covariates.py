@@ -18,7 +18,7 @@ from dsofs.examination.any_selector import Choice
 from dsofs.examination.findings import CovariateFindings, HeldOutAccuracy, LevelsToldApart
 from dsofs.examination.measures import balanced_accuracy
 from dsofs.examination.resampling import Resample
-from dsofs.statistics.judge import LinearModel, dense
+from dsofs.statistics.classifier import LinearModel, dense
 from dsofs.statistics.samples import Samples
 
 Columns = Mapping[str, Sequence[int]]  # columns of X by the name of the covariate
@@ -46,7 +46,7 @@ def refuse_chosen(covariates: Columns, choice: Choice) -> None:
         )
 
 
-def beside_covariates(
+def covariate_findings(
     runs: Sequence[Resample], data: Samples, covariates: Columns, k: int, n_jobs: int | None
 ) -> CovariateFindings | None:
     if not covariates:

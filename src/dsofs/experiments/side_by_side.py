@@ -77,7 +77,7 @@ class SideBySide:
 
     asked: Asked
     accuracy: Floats
-    balanced: Floats  # accuracy in which every class counts alike
+    balanced: Floats  # accuracy in which every class has equal weight
     all_features: Floats  # accuracy without selection, of each trial
     stability: list[list[Stability | None]]  # methods x numbers of features; None where it is not defined
     seconds: Floats  # of a selection

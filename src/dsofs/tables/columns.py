@@ -25,11 +25,11 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
 
 
-def stand(names: Sequence[object] | np.ndarray) -> str:
+def is_or_are(names: Sequence[object] | np.ndarray) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def has(names: Sequence[object]) -> str:
+def has_or_have(names: Sequence[object]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
@@ -51,7 +51,7 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
     if not repeated:
         return names, []
     second = repr(f"{repeated[0]}.1")
-    text = f"{listed(repeated)} {stand(repeated)} in the header more than once: the second is called {second}"
+    text = f"{listed(repeated)} {is_or_are(repeated)} in the header more than once: the second is called {second}"
     return names, [Note("duplicate names", text)]
 
 
@@ -126,8 +126,5 @@ def refuse_missing(values: np.ndarray, what: str) -> None:
 
 def numbers_among(values: np.ndarray) -> int:
     """How many different texts are numbers, also with a comma in them."""
-    return sum(is_number(value) for value in np.unique(values) if value)
-
-
-def is_number(text: str) -> bool:
-    return number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None
+    texts = [str(value) for value in np.unique(values) if value]
+    return sum(number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None for text in texts)

@@ -157,7 +157,7 @@ class Selection:
             yield np.zeros(frame.n_samples) if place is None else _column(frame, place, feature)
 
     def _places(self, frame: Frame, features: Sequence[AnyFeature], what: str) -> list[int | None]:
-        """Where each feature lies in the file: by name, or by position where one of the two has no names."""
+        """Which column of the file each feature is: by name, or by position where one of the two has no names."""
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
             absent = dict.fromkeys(feature.column for feature in features if feature.column not in where)
