@@ -67,7 +67,7 @@ def _to_disk(file: IO[Any]) -> None:
 
 @contextmanager
 def _naming(target: Path, part: str | None = None) -> Iterator[None]:
-    """Let errors name the file that was asked for, not the temporary one, or none, as on a full disk."""
+    """Make errors name the file that was asked for: not the temporary one, and not none, as on a full disk."""
     try:
         yield
     except OSError as error:
@@ -78,7 +78,7 @@ def _naming(target: Path, part: str | None = None) -> Iterator[None]:
 
 
 def readable(name: str) -> str:
-    """The name of a file, in which bytes that are no UTF-8, and could not be written anywhere, are replaced."""
+    """The name of a file, with bytes replaced that are not UTF-8 and could not be written anywhere."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 

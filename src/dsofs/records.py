@@ -1,4 +1,4 @@
-"""JSON objects as dataclasses: read by the annotations of their fields, and refused where they do not fit."""
+"""JSON objects as dataclasses: checked against the annotations of their fields, and refused if they do not fit."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _predict(split: Split, features: Ints) -> Predictions:
 
 
 def _predict_by_all(split: Split, features: Ints) -> Predictions:
-    """The same with X as it is, sparse or not; nothing is copied if these are all features."""
+    """The same without making X dense; nothing is copied if these are all features."""
     training, test = (
         part.X if len(features) == part.X.shape[1] else part.X[:, features] for part in (split.training, split.test)
     )

@@ -81,7 +81,7 @@ def _fit_each(
 
 
 def _accuracies(split: Split, features: Ints, protocol: Protocol) -> list[float]:
-    """One for each C."""
+    """The accuracy with each C."""
     return [svm_scores(split, features, C, protocol.svm_max_iter).scores["accuracy"] for C in protocol.svm_Cs]
 
 
@@ -149,7 +149,7 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
 def _select(
     make: Callable[..., Any], parameters: Sequence[dict[str, Any]], split: Split, depth: int
 ) -> list[_Selection]:
-    """One for each of the parameters; equal ones share it."""
+    """A selection for each of the parameters; equal parameters share one."""
     made: dict[tuple[Any, ...], _Selection] = {}
     for given in parameters:
         if tuple(given.items()) not in made:
@@ -163,7 +163,7 @@ def _select(
 def _score_all(
     cell: Cell, protocol: Protocol, split: Split, choices: Sequence[Tuned], selections: Sequence[_Selection]
 ) -> list[Row]:
-    """A row for each k. The features are in the last row of a selection: those before have the first of them."""
+    """A row for each k. The last row of a selection holds the list of features; the rows before it use its first k."""
     rows = []
     for k, choice, selection, after in zip(cell.ks, choices, selections, [*selections[1:], None], strict=True):
         svm = svm_scores(split, selection.features[:k], choice.svm_C, protocol.svm_max_iter)

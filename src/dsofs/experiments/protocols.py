@@ -89,7 +89,7 @@ class Protocol:
         return split if self.leaky_scaling else split.transformed(StandardScaler())
 
     def tuning_ks(self, ks: Sequence[int], n_features: int) -> list[int]:
-        """For each number of features that at which its parameters are chosen; that of all is all of them."""
+        """For each of ``ks`` the number of features at which it is tuned; without selection, all of them."""
         at = self.tuned_at
         return [k if at is None or k == n_features else min(at, n_features) for k in ks]
 
@@ -112,6 +112,6 @@ PAPER = Protocol(
     grids={"dso": {"p": (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)}},
 )
 CLEAN = Protocol("clean, tuned for each k", leaky_scaling=False, stratified=True)
-CLEAN_AT_100 = replace(CLEAN, name="clean", tuned_at=100)  # of rows that were measured before
+CLEAN_AT_100 = replace(CLEAN, name="clean", tuned_at=100)  # of rows measured before CLEAN tuned for each k
 PAPER_QUICK = PAPER.untuned("paper, quick", trials=2)
 CLEAN_QUICK = CLEAN.untuned("clean, quick", trials=2)

@@ -62,7 +62,7 @@ class Forecast:
             self._measured[data, method].append(seconds)
 
     def progress(self, left: Collection[Cell], total: int, n_workers: int) -> RunProgress:
-        """Where a run of ``total`` cells stands that has these left."""
+        """How far a run of ``total`` cells is that has these left."""
         seconds = sum(map(self.seconds, left)) / n_workers if self._measured else None
         n_guessed = sum((cell.data, cell.method) not in self._measured for cell in left)
         return RunProgress(total - len(left), total, n_workers, seconds, n_guessed)
@@ -163,7 +163,7 @@ def run(
 
 
 def _keep(rows: Iterable[Row], out: str | os.PathLike[str], found: dict[Any, Row]) -> None:
-    """Append what the file does not hold: a kill can come between the rows of a cell."""
+    """Append the rows that the file does not hold yet: a run may have been killed between the rows of a cell."""
     for row in rows:
         if row.key not in found:
             append_row(out, row)
@@ -190,7 +190,7 @@ def _cells(tables: Mapping[str, Samples], methods: Iterable[str], ks: Sequence[i
 def _work(
     tables: Mapping[str, Samples], methods: Mapping[str, Method], protocol: Protocol
 ) -> dict[tuple[str, str], float]:
-    """(data, method) -> the numbers in X times the selections that a cell makes of them."""
+    """(data, method) -> the work of a cell: the size of X times the number of selections from it."""
     work = {}
     for (data, samples), (name, method) in product(tables.items(), methods.items()):
         n_folds = protocol.n_folds(int(TRAINING * len(samples))) if protocol.tuned else 0

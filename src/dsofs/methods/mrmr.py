@@ -64,7 +64,7 @@ def by_quantile(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
 
 
 def weighted_quantiles(x: Floats, q: Floats, weights: Floats) -> Floats:
-    """Those of ``np.quantile``, were the rows of x repeated: between its values at floor and ceil of q (total - 1).
+    """``np.quantile`` of x with its rows repeated: between the values at floor and ceil of q (total - 1).
 
     Weights that add up to less than the number of rows are relative.
     """

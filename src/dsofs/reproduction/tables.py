@@ -39,7 +39,7 @@ def title(method: str) -> str:
 
 @dataclass(frozen=True)
 class Results:
-    """What a results file holds; ``quick``: take the rows of quick runs, which are kept apart."""
+    """The rows of a results file; with ``quick`` those of quick runs, which are never mixed with the others."""
 
     rows: Sequence[Row]
     quick: bool = False
@@ -50,7 +50,7 @@ class Results:
 
     @property
     def clean(self) -> list[Row]:
-        """If there are none, those of the protocol before."""
+        """Rows of the clean protocol; if there are none, those of the clean protocol tuned at 100 features."""
         return self._under(CLEAN) or self._tuned_at_100
 
     @property

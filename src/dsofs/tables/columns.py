@@ -1,4 +1,4 @@
-"""The columns of a file: what they are called, also in messages, which one is meant, what one holds."""
+"""The columns of a file: their names, also in messages; which one a user means; their values."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
 
 
 def find_column(frame: Frame, wanted: str | int, option: str) -> int:
-    """Which column is meant by a name, of the file or given here, or, where none has that name, a position."""
+    """The column that is meant: by its name, in the file or from ``unique_names``; otherwise by its position."""
     matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]
     if len(matching) > 1:
         raise ValueError(
@@ -106,7 +106,7 @@ def dense(numbers: AnyArray) -> np.ndarray:
 
 
 def as_written(frame: Frame, index: int) -> np.ndarray:
-    """The values of a column that tells samples or classes apart: 01 and 1 are two of them."""
+    """The values of a column of IDs or classes as they are written: 01 and 1 differ."""
     return frame.exact[index] if index in frame.exact else values_of(frame, index)
 
 

@@ -171,7 +171,7 @@ def _measurement_notes(y: np.ndarray, name: str) -> list[Note]:
 
 
 def default_label(frame: Frame) -> str | None:
-    """Which of the labels that a format keeps apart from the columns is meant, if that is clear."""
+    """Which of the labels that are not columns of the file is meant, if that is clear."""
     known = [name for name in frame.labels if not is_named_like_id(name)]
     usual = [name for name in USUAL_LABELS if name in known]
     return usual[0] if usual else known[0] if len(known) == 1 else None
@@ -293,7 +293,7 @@ def _bare_labels(source: InputFile, n_samples: int) -> np.ndarray | None:
 
 
 def _is_table(lines: list[bytes], delimiter: bytes) -> bool:
-    """Whether a delimiter cuts lines into as many cells each; in a header of R the one above the row names lacks."""
+    """Whether a delimiter cuts every line into the same number of cells; a header of R lacks that of the row names."""
     first, *others = [split(line, delimiter) for line in lines] or [[]]
     n_columns = len(others[0]) if others else 1
     if n_columns == 1 or any(len(cells) != n_columns for cells in others):

@@ -251,7 +251,7 @@ def _selection(content: Any) -> Selection:
         if content[name] != value:
             raise ValueError(f"{name} must be {value!r} for this version of dsofs to read it, and is {content[name]!r}")
     values = {name: value for name, value in content.items() if name not in HEAD}
-    found = read_record(Selection, {"transform": None, **values})  # which files of before do not have
+    found = read_record(Selection, {"transform": None, **values})  # which older files do not have
     _check_transform(found)
     if not found.features:
         raise ValueError("features must be a list that is not empty")

@@ -65,7 +65,7 @@ def _reason(code: int) -> str:
 
 def answer() -> None:
     """What the process runs: the question comes in on stdin, the answer goes out on stdout."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asked ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     with os.fdopen(os.dup(1), "wb") as answers:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)  # what a library prints is no part of the answer

@@ -27,7 +27,7 @@ QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
-MOST_EXACT = 20  # columns written as 01 in a table of counters and labels; where there are more, it is a way to write
+MOST_EXACT = 20  # columns of codes written as 01; in a table with more of them it is only a way to write numbers
 CHARACTER = np.dtype("U1").itemsize
 QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|\s+')
 
