@@ -114,7 +114,7 @@ def remarks(findings: Findings) -> list[Remark]:
 
 def own_remarks(findings: Findings) -> list[Remark]:
     """Remarks that follow from what was measured."""
-    found = [_chance(findings), _with_covariates(findings), *_told_apart(findings)]
+    found = [_chance(findings), _beside_covariates(findings), *_told_apart(findings)]
     if beats_chance(findings):
         found += [_loss(findings), _number(findings), *_suspects(findings)]  # for noise they mean nothing
     found += [
@@ -144,7 +144,7 @@ def _chance(findings: Findings) -> Remark | None:
     return Remark(f"{sentence}: this is not chance ({p_words(findings)}).")
 
 
-def _with_covariates(findings: Findings) -> Remark | None:
+def _beside_covariates(findings: Findings) -> Remark | None:
     """What the chosen features add to the covariates."""
     found = findings.covariates
     if found is None:

@@ -144,17 +144,17 @@ def read_labelled(
     X, features = joined(blocks)
     if not features:
         raise ValueError(f"No column of {path.name!r} is left to select from.")
-    covariate_columns, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
-    known = known_columns(frame, roles, features, covariate_columns, read_costs(costs, features))
+    beside_features, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
+    known = known_columns(frame, roles, features, beside_features, read_costs(costs, features))
     return LabelledTable(
-        X=with_covariates(X, covariate_columns),
+        X=with_covariates(X, beside_features),
         y=y,
         features=tuple(features),
         target=label.name,
         target_position=label.position,
         n_columns=frame.n_columns,
         named=frame.names is not None,
-        feature_groups=groups_with_covariates(groups_of_features(features, feature_groups), covariate_columns),
+        feature_groups=groups_with_covariates(groups_of_features(features, feature_groups), beside_features),
         sample_groups=groups,
         sample_names=None if ids is None else tuple(map(str, ids.values)),
         sample_column=None if ids is None else ids.name,

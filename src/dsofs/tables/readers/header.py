@@ -11,19 +11,20 @@ from dsofs.files import DamagedFileError
 from dsofs.tables.readers.frame import Frame, Note
 from dsofs.tables.readers.numbers import number
 
-COMMENTS = (b"#", b"sep=")  # before the header; the second is how spreadsheets learn the delimiter
+COMMENTS = (b"#", b"sep=")  # before the header; the second tells spreadsheets the delimiter
 CUT_AT = "commas, tabs, semicolons, | or blanks"
 
 
 def has_header(rows: list[list[bytes]]) -> bool:
-    """Whether the first row names the columns; one that stands alone does.
+    """Whether the first row names the columns; one that stands alone does."""
+    return len(rows) == 1 or _is_header(rows[0], rows[1])
 
-    A header has text above numbers; or counts the columns, as frames without names are written. Where it counts, one
-    name may be a text, that of the label; and the first may be empty, that of the row names.
+
+def _is_header(first: list[bytes], second: list[bytes]) -> bool:
+    """A header has text above numbers; or counts the columns, as frames without names are written.
+
+    Where it counts, one name may be a text, that of the label; and the first may be empty, that of the row names.
     """
-    if len(rows) == 1:
-        return True
-    first, second = rows[:2]
     if len(second) == len(first) + 1:
         return True
     above, below = [number(cell) for cell in first], [number(cell) for cell in second]
