@@ -21,7 +21,7 @@ class DamagedFileError(ValueError):
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write to a temporary file next to ``path``; it replaces ``path`` at the end, or is removed on an error."""
     target = Path(path)
     part = os.fspath(target.parent / f".{target.name}.{token_hex(4)}.part")
@@ -29,7 +29,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
         with _naming(target, part):
             if target.is_dir():  # fails here, before other files are replaced
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            with open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
+            with open(part, "wb") as file:
                 yield file
                 _to_disk(file)
             os.replace(part, target)
@@ -42,7 +42,7 @@ def write_together(contents: Mapping[Path, str | bytes]) -> None:
     """Write files that belong together: where one cannot be written, on a full disk say, all stay as they were."""
     with ExitStack() as files:
         for target, content in contents.items():
-            file: Any = files.enter_context(atomic_write(target, "wb"))
+            file = files.enter_context(atomic_write(target))
             file.write(content.encode() if isinstance(content, str) else content)
             _to_disk(file)  # a full disk fails here, before any file is replaced
 

@@ -100,7 +100,7 @@ def save(path: Path, table: ParsedTable, origin: dict[str, str]) -> None:
     if table.feature_names is not None:
         arrays["feature_names"] = np.array(table.feature_names)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, "wb") as file:
+    with atomic_write(path) as file:
         np.savez_compressed(file, origin=np.array(json.dumps(origin)), **arrays)  # type: ignore[arg-type]
 
 
