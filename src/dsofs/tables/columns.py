@@ -25,11 +25,11 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
 
 
-def is_or_are(names: Sequence[object] | np.ndarray) -> str:
+def are(names: Sequence[object] | np.ndarray) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def has_or_have(names: Sequence[object]) -> str:
+def have(names: Sequence[object]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
@@ -51,7 +51,7 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
     if not repeated:
         return names, []
     second = repr(f"{repeated[0]}.1")
-    text = f"{listed(repeated)} {is_or_are(repeated)} in the header more than once: the second is called {second}"
+    text = f"{listed(repeated)} {are(repeated)} in the header more than once: the second is called {second}"
     return names, [Note("duplicate names", text)]
 
 

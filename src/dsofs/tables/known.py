@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.types import AnyArray, Floats
-from dsofs.tables.columns import as_written, find_column, is_or_are, listed, refuse_missing, unique_names, values_of
+from dsofs.tables.columns import are, as_written, find_column, listed, refuse_missing, unique_names, values_of
 from dsofs.tables.features import (
     FeatureBlock,
     TableFeature,
@@ -89,7 +89,7 @@ def known_columns(
         places.setdefault(feature.position, []).append(index)
     unknown = [_name(frame, column) for column in roles["include"] if column not in places]
     if unknown:
-        raise ValueError(f"'include' names {listed(unknown)}, which {is_or_are(unknown)} not among the features.")
+        raise ValueError(f"'include' names {listed(unknown)}, which {are(unknown)} not among the features.")
     include, never = ([i for c in roles[option] for i in places.get(c, [])] for option in ("include", "never"))
     record: dict[str, Any] = {
         option: [_name(frame, column) for column in columns] for option, columns in roles.items() if columns
@@ -225,7 +225,7 @@ def _pairs_of_features(
     unknown = [name for name in given if name not in known]
     if unknown:
         raise ValueError(
-            f"The file of {option!r} names {listed(unknown)}, which {is_or_are(unknown)} not among the features."
+            f"The file of {option!r} names {listed(unknown)}, which {are(unknown)} not among the features."
         )
     return given
 

@@ -15,16 +15,7 @@ import numpy as np
 
 from dsofs.design.types import Ints
 from dsofs.files import readable
-from dsofs.tables.columns import (
-    as_written,
-    find_column,
-    has_or_have,
-    is_nameless,
-    is_or_are,
-    listed,
-    refuse_missing,
-    unique_names,
-)
+from dsofs.tables.columns import are, as_written, find_column, have, is_nameless, listed, refuse_missing, unique_names
 from dsofs.tables.identifiers import (
     FEW,
     SAMPLES_PER_CATEGORY,
@@ -136,7 +127,7 @@ def _class_notes(y: np.ndarray, name: str) -> list[Note]:
     alone = [str(label) for label in classes[counts == 1]]
     if alone:
         others = [str(label) for label in classes[counts > 1]]
-        text = f"{listed(alone)} {is_or_are(alone)} for one sample only, which cannot be both learned and tested"
+        text = f"{listed(alone)} {are(alone)} for one sample only, which cannot be both learned and tested"
         notes.append(Note("small classes", text))
         notes += [Note("similar classes", f"{a!r} is for one sample only: did you mean {b!r}?")
                   for a in alone if (b := _misspelt(a, others)) is not None]  # fmt: skip
@@ -229,7 +220,7 @@ def _rows_of(own: SampleIds, their: SampleIds, file: str, label_file: str) -> In
         if ids.repeated:
             raise ValueError(
                 f"The sample IDs in {ids.title} of {where!r} must differ, and {listed(ids.repeated)} "
-                f"{is_or_are(ids.repeated)} there more than once: correct them, or leave one of each out."
+                f"{are(ids.repeated)} there more than once: correct them, or leave one of each out."
             )
     place = {str(name): row for row, name in enumerate(their.values) if name}
     lost = [str(name) for name in own.values if name not in place]
@@ -238,7 +229,7 @@ def _rows_of(own: SampleIds, their: SampleIds, file: str, label_file: str) -> In
     columns = f"{own.title} of {file!r} with {their.title} of {label_file!r} ({listed(map(str, their.values))})"
     header = " The first line of that file was taken for its header: give it one." if their.name in lost else ""
     raise ValueError(
-        f"{len(lost)} of the {len(own.values)} samples {has_or_have(lost)} no label in {label_file!r}: {listed(lost)}. "
+        f"{len(lost)} of the {len(own.values)} samples {have(lost)} no label in {label_file!r}: {listed(lost)}. "
         f"IDs were compared in {columns}: write them alike, leave those samples out, or give a file of labels alone, "
         f"in the order of the samples.{header}"
     )
