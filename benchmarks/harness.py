@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.contender_worker import peak_bytes, resident_bytes
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row, append_row, read_rows
-from dsofs.files import atomic_write
+from dsofs.files import write_whole
 
 SLOW = 60.0
 RESULTS = Path(__file__).parent / "results"
@@ -101,6 +101,5 @@ def write_table(
     )
     body = ["| " + " | ".join(map(str, line)) + " |" for line in lines]
     text = [f"# {title}", "", notes, "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header), *body]
-    with atomic_write(RESULTS / f"{study}.md") as file:
-        file.write("\n".join([*text, "", f"Measured on: {where}.", ""]))
+    write_whole(RESULTS / f"{study}.md", "\n".join([*text, "", f"Measured on: {where}.", ""]))
     print("\n".join(text))

@@ -40,7 +40,7 @@ from dsofs.experiments import CLEAN, REFERENCE, Row, append_row, read_rows
 from dsofs.experiments.cells import ranked, tune
 from dsofs.files import sole_writer
 from dsofs.methods import Method
-from dsofs.statistics.judge import judge, scores
+from dsofs.statistics.classifier import scores, svm_scores
 from dsofs.statistics.samples import Samples, Split
 
 STUDY = "standing/rows"
@@ -114,12 +114,12 @@ def tuned_svm(split: Split, seed: int) -> dict[str, float]:
     """A linear SVM, its C by three folds of the training part."""
     n_features = split.training.X.shape[1]
     (choice,) = tune(REFERENCE["all_features"], {}, PROTOCOL, split.training, seed, [n_features])
-    return judge(split, np.arange(n_features), choice.svm_C, PROTOCOL.svm_max_iter).scores
+    return svm_scores(split, np.arange(n_features), choice.svm_C, PROTOCOL.svm_max_iter).scores
 
 
 def plain_svm(split: Split, seed: int) -> dict[str, float]:
     """A linear SVM with C = 1."""
-    return judge(split, np.arange(split.training.X.shape[1]), PROTOCOL.svm_C, PROTOCOL.svm_max_iter).scores
+    return svm_scores(split, np.arange(split.training.X.shape[1]), PROTOCOL.svm_C, PROTOCOL.svm_max_iter).scores
 
 
 def forest(split: Split, seed: int) -> dict[str, float]:

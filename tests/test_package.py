@@ -33,7 +33,7 @@ ACROSS_MODULES = {
     "array_api": "X of other array libraries in all estimators",
     "any_library": "all solvers on designs of any array library",
     "bad_input": "errors of all selectors",
-    "benchmarks": "the scripts beside the package",
+    "benchmarks": "the scripts next to the package",
     "beyond_memory": "X on a disk or on a cluster in all estimators that read it in pieces",
     "browser": "pages in a real browser",
     "checks": "scikit-learn's checks of all estimators",

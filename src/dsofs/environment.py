@@ -14,7 +14,9 @@ from pathlib import Path
 
 from dsofs import __version__
 
-CHECKOUT = Path(__file__).parents[2]  # where this file lies in src/dsofs of a repository; an installed package has none
+CHECKOUT = Path(__file__).parents[
+    2
+]  # the repository, where this file is src/dsofs/environment.py; an installed package has none
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
 
 

@@ -21,15 +21,15 @@ class DamagedFileError(ValueError):
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str] | IO[bytes]]:
-    """Write to a temporary file beside ``path``, which takes its place at the end, or leaves no trace on an error."""
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write to a temporary file next to ``path``; it replaces ``path`` at the end, or is removed on an error."""
     target = Path(path)
     part = os.fspath(target.parent / f".{target.name}.{token_hex(4)}.part")
     try:
         with _naming(target, part):
             if target.is_dir():  # fails here, before other files are replaced
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            with open(part, mode, encoding=None if "b" in mode else "utf-8") as file:
+            with open(part, "wb") as file:
                 yield file
                 _to_disk(file)
             os.replace(part, target)
@@ -42,7 +42,7 @@ def write_together(contents: Mapping[Path, str | bytes]) -> None:
     """Write files that belong together: where one cannot be written, on a full disk say, all stay as they were."""
     with ExitStack() as files:
         for target, content in contents.items():
-            file: Any = files.enter_context(atomic_write(target, "wb"))
+            file = files.enter_context(atomic_write(target))
             file.write(content.encode() if isinstance(content, str) else content)
             _to_disk(file)  # a full disk fails here, before any file is replaced
 
@@ -67,7 +67,7 @@ def _to_disk(file: IO[Any]) -> None:
 
 @contextmanager
 def _naming(target: Path, part: str | None = None) -> Iterator[None]:
-    """Let errors name the file that was asked for, not the temporary one, or none, as on a full disk."""
+    """Make errors name the file that was asked for: not the temporary one, and not none, as on a full disk."""
     try:
         yield
     except OSError as error:
@@ -78,7 +78,7 @@ def _naming(target: Path, part: str | None = None) -> Iterator[None]:
 
 
 def readable(name: str) -> str:
-    """The name of a file, in which bytes that are no UTF-8, and could not be written anywhere, are replaced."""
+    """The name of a file, with bytes replaced that are not UTF-8 and could not be written anywhere."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 

@@ -35,16 +35,18 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for old in names.keys() & kwargs.keys():
-                warnings.warn(_renaming(function.__name__, old, names[old]), FutureWarning, stacklevel=2)
-                if names[old] in kwargs:
-                    raise TypeError(f"{function.__name__}() got both {old!r} and {names[old]!r}.")
-                kwargs[names[old]] = kwargs.pop(old)
+                new = names[old]
+                warnings.warn(
+                    f"The {old!r} parameter of {function.__name__} is now {new!r}; the old name will be removed in the "
+                    "next version.",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+                if new in kwargs:
+                    raise TypeError(f"{function.__name__}() got both {old!r} and {new!r}.")
+                kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
         return call
 
     return decorate
-
-
-def _renaming(function: str, old: str, new: str) -> str:
-    return f"The {old!r} parameter of {function} is now {new!r}; the old name will be removed in the next version."

@@ -9,7 +9,7 @@ INSTALLED_AS = {"PIL": "pillow"}  # packages that pip knows by another name
 
 
 def require(package: str, extra: str) -> ModuleType:
-    """The package, or an error that says how to install it: by itself, or with the extra that it belongs to.
+    """The package, or an error that says how to install it: alone, or with the extra that it belongs to.
 
     ``pip install 'dsofs[...]'`` would work only where dsofs is on an index.
     """

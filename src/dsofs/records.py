@@ -1,4 +1,4 @@
-"""JSON objects as dataclasses: read by the annotations of their fields, and refused where they do not fit."""
+"""JSON objects as dataclasses: checked against the annotations of their fields, and refused if they do not fit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_record(kind: type[Record], value: Any, where: str = "", *, defaults: bo
     for name, (field, annotation) in known.items():
         if name in value:
             found[name] = _read(annotation, value[name], prefix + name)
-        elif not (defaults and _has_default(field)):
+        elif not defaults or field.default is field.default_factory is MISSING:
             raise ValueError(f"{prefix}{name} is missing")
     unknown = sorted(set(value) - set(known))
     if unknown:
@@ -46,10 +46,6 @@ def read_record(kind: type[Record], value: Any, where: str = "", *, defaults: bo
 def _fields(kind: type) -> dict[str, tuple[Field[Any], Any]]:
     annotations = get_type_hints(kind)
     return {field.name: (field, annotations[field.name]) for field in fields(kind)}
-
-
-def _has_default(field: Field[Any]) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _read(annotation: Any, value: Any, where: str) -> Any:

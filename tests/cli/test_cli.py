@@ -46,6 +46,6 @@ def test_demo_below_one_and_bad_values(tmp_path):
     assert run("demo", "--p", "2").exit_code == 2
     result = run("demo", "--out", str(tmp_path / "none" / "report.html"))
     assert result.exit_code == 2
-    assert "--out must lie in a folder that exists" in result.output
+    assert "--out must be in a folder that exists" in result.output
     assert "Breast cancer" not in result.output  # it is said before anything is computed
     assert run("nothing").exit_code == 2

@@ -65,7 +65,7 @@ def test_settings_reach_the_selector(table):
 
 
 @pytest.mark.parametrize("tune", [False, True])
-def test_words_for_the_price_of_slack(table, tune):
+def test_words_for_the_cost_of_slack(table, tune):
     for given, C in (((), "auto"), (("--C", "auto"), "auto"), (("--C", "hard"), None)):
         result, out = select(table, "-k", "4", *given, *["--tune"] * tune)
         assert result.exit_code == 0, result.output

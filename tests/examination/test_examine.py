@@ -135,7 +135,7 @@ def test_a_rare_class_is_in_every_training_part_of_shuffled_labels_too(rare):
 
 def test_many_sparse_samples(monkeypatch):
     """Beyond so many samples another classifier is used, which knows no sparse matrices."""
-    monkeypatch.setattr("dsofs.statistics.judge.SVM_SAMPLES", 20)
+    monkeypatch.setattr("dsofs.statistics.classifier.SVM_SAMPLES", 20)
     X, y = planted(n=30)
     found = examine(sparse.csr_array(X), y, METHODS["f_test"](3), **FEW)
     assert found.accuracy.all_features is not None

@@ -9,11 +9,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dsofs import METHODS
-from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell, Tuned, fitted, run_cell, tune
+from dsofs.experiments.cells import ALL_FEATURES, REFERENCE, Cell, Tuned, run_cell, tune
 from dsofs.experiments.protocols import CLEAN, CLEAN_QUICK, MANY_SAMPLES, PAPER, PAPER_QUICK
 from dsofs.experiments.results import chosen_features
 from dsofs.methods import Method
-from dsofs.statistics.judge import judge
+from dsofs.statistics.classifier import svm_scores
 from dsofs.statistics.samples import Samples
 from tests.problems import random_data
 
@@ -82,7 +82,7 @@ def test_parameters_that_differ_with_k_select_each_for_itself(monkeypatch):
     rows = run_cell(Cell("made", "counting", 0, (2, 4, 6, 8)), CLEAN, Method(counting, {"good": (False, True)}), data)
     assert Counting.fits == 2
     assert [row.k for row in rows if "features" in row.values] == [4, 8]
-    order = np.argsort(fitted(METHODS["f_test"](8), CLEAN.split(data, 0)).ranking_)
+    order = np.argsort(CLEAN.split(data, 0).training.fit(METHODS["f_test"](8)).ranking_)
     (best,), (worst,) = chosen_features(rows, 6).values(), chosen_features(rows, 2).values()
     np.testing.assert_array_equal(best, order[:6])
     np.testing.assert_array_equal(worst, order[::-1][:2])
@@ -181,9 +181,9 @@ def test_all_features_are_tuned_with_all_features():
 
     def judged(split, features, C, max_iter):
         seen.add(len(features))
-        return judge(split, features, C, max_iter)
+        return svm_scores(split, features, C, max_iter)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dsofs.experiments.cells.judge", judged)
+        patch.setattr("dsofs.experiments.cells.svm_scores", judged)
         run_cell(Cell("made", ALL_FEATURES, 0, (None,)), CLEAN, REFERENCE[ALL_FEATURES], data)
     assert seen == {150}

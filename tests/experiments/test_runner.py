@@ -168,9 +168,7 @@ def test_what_is_not_measured_is_guessed_by_the_work():
     forecast.learn([Row("a", "x", trial, k=k, values={"cell_seconds": 2.0 + 2 * trial})
                     for trial in range(2) for k in KS])  # fmt: skip
     cells = [Cell("a", "x", 2, KS), Cell("b", "x", 0, KS), Cell("a", "y", 0, KS)]
-    assert [forecast.seconds([cell]) for cell in cells] == [3.0, 9.0, 30.0]
-    assert forecast.seconds(cells) == 42.0
-    assert forecast.n_guessed(cells) == 2
+    assert [forecast.seconds(cell) for cell in cells] == [3.0, 9.0, 30.0]
     assert forecast.progress(cells, 5, n_workers=2) == RunProgress(2, 5, 2, seconds_left=21.0, n_guessed=2)
 
 

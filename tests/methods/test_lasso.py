@@ -15,7 +15,7 @@ TIGHT = {"tol": 1e-12, "max_iter": 100_000}
 CLOSE = {"sklearn": 1e-6, "celer": 1e-4}  # celer ends at a gap of tol; scikit-learn goes a pass further
 
 
-@pytest.fixture(params=SOLVERS)
+@pytest.fixture(params=CLOSE)
 def solver(request):
     if request.param != "sklearn":
         pytest.importorskip(request.param, reason="the extra 'fast' is not installed")
@@ -200,7 +200,7 @@ def test_sparse_equals_dense():
 
 
 def test_auto_needs_no_extra():
-    assert computation.choose_solver("auto") is SOLVERS["sklearn"]
+    assert SOLVERS["auto"] is SOLVERS["sklearn"]
 
 
 def test_memory_is_refused_before_it_is_taken():

@@ -16,7 +16,7 @@ from dsofs.workflows.apply import apply_selection
 @click.argument("file", type=options.FILE)
 @click.option("--out", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), required=True,
               help="The file to write: .csv, .tsv, .parquet or .npz.")  # fmt: skip
-@options.columns("--keep", "Columns to keep beside the features, such as the label")
+@options.columns("--keep", "Columns to keep together with the features, such as the label")
 def main(selection: Path, file: Path, out: Path, keep: list[str]) -> None:
     """Reduce FILE to the features of SELECTION, a selection.json.
 

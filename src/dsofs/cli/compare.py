@@ -51,7 +51,7 @@ def main(file: Path, as_json: bool, scheduler: str | None, **settings: Any) -> N
     """Compare how well the features that METHODS select from FILE tell its classes apart.
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
-    linear SVM on the chosen features is judged on the rest. Writes results.csv and report.html into the folder given by
+    linear SVM on the chosen features is scored on the rest. Writes results.csv and report.html into the folder given by
     --out, and rows.jsonl as it goes: the same command continues where it stopped, with more methods or trials if
     asked for. A folder that holds another comparison is refused. Exit codes: 0 done; 1 some fits failed; 2 the data or
     the options cannot be used; 130 interrupted.

@@ -1,4 +1,4 @@
-"""``dsofs datasets``: which data sets there are, and where they lie."""
+"""``dsofs datasets``: which data sets there are, and where they are stored."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def main(n_features: int | None, p: float, seed: int, out: Path) -> None:
     """Select features of data that come with scikit-learn, see which they are, and write a report."""
     console = Console()
     if not out.parent.is_dir():
-        raise click.UsageError(f"--out must lie in a folder that exists. Got {str(out)!r} instead.")
+        raise click.UsageError(f"--out must be in a folder that exists. Got {str(out)!r} instead.")
     with errors_in_one_line():
         show_breast_cancer(console, min(n_features or 10, 30), p, seed)
         show_digits(console, min(n_features or 20, 64), p, seed)
@@ -64,7 +64,7 @@ def show_breast_cancer(console: Console, k: int, p: float, seed: int) -> None:
 
 
 def show_digits(console: Console, k: int, p: float, seed: int) -> None:
-    """Pixels, ten classes: where on the 8 x 8 image the chosen ones lie."""
+    """Pixels, ten classes: where on the 8 x 8 image the chosen ones are."""
     X, y = load_digits(return_X_y=True)
     console.rule("[bold]Digits: 0 to 9, from 8 x 8 pixels")
     selector, sentences = run_selector(X, y, k, p, seed)

@@ -21,7 +21,7 @@ Option = Callable[[Callable[..., None]], Callable[..., None]]
 
 FILE = click.Path(exists=True, path_type=Path)
 OPEN = {"min_open": True, "max_open": True}
-# When a command is interrupted they log connections that are closed; those below others have levels of their own.
+# They log closed connections when a command is interrupted. Each has a level of its own, also below another.
 CLUSTER_LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio")
 CLUSTER_PATIENCE = 10  # seconds to wait for a scheduler: one that is there answers in well under a second
 

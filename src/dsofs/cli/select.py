@@ -119,14 +119,14 @@ def summary(found: TableSelection) -> dict[str, Any]:
 
 def figures(findings: Findings) -> dict[str, Any]:
     """The figures at the head of the report."""
-    curve, test, beside = findings.accuracy, findings.permutation, findings.covariates
+    curve, test, covariates = findings.accuracy, findings.permutation, findings.covariates
     return {
         "grade": grade(findings).name.lower(),
         "accuracy": curve.at_k,
         "accuracy_deviation": curve.deviation_at_k,
         "accuracy_of_all_features": curve.all_features,
-        "accuracy_of_covariates": None if beside is None else beside.alone.mean,
-        "accuracy_with_covariates": None if beside is None else beside.together.mean,
+        "accuracy_of_covariates": None if covariates is None else covariates.alone.mean,
+        "accuracy_with_covariates": None if covariates is None else covariates.together.mean,
         "balanced_accuracy": None if findings.balanced is None else findings.balanced.mean,
         "classes_not_tested": None if findings.balanced is None else findings.balanced.untested,
         "chance": curve.chance,

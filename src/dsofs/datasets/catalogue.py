@@ -20,6 +20,12 @@ from dsofs.datasets.formats import (
     parse_semeion,
 )
 
+UCI = "https://archive.ics.uci.edu"
+ASU = "https://jundongl.github.io/scikit-feature"
+CC_BY = "CC BY 4.0"
+NOT_STATED = "not stated; research use"
+UMIST_SIZE = (56, 46)
+
 
 @dataclass(frozen=True)
 class PublishedFile:
@@ -47,8 +53,8 @@ class Dataset:
     about: str
     publisher: str
     home: str
-    licence: str
     citation: str
+    licence: str = NOT_STATED
     sources: tuple[PublishedFile, ...] = ()
     target_names: tuple[str, ...] | None = None  # None: as the file calls them
     image: Shape | None = None
@@ -62,13 +68,6 @@ class Dataset:
     @property
     def size(self) -> str:
         return f"{self.n_samples} samples x {self.n_features} features, {self.n_classes} classes"
-
-
-UCI = "https://archive.ics.uci.edu"
-ASU = "https://jundongl.github.io/scikit-feature"
-CC_BY = "CC BY 4.0"
-NOT_STATED = "not stated; research use"
-UMIST_SIZE = (56, 46)
 
 
 def _asu_file(name: str) -> PublishedFile:
@@ -128,10 +127,9 @@ _DATASETS = (
     Dataset(
         "lung", "LUNG", n_samples=203, n_features=3312, n_classes=5,
         about="Gene expressions of four kinds of lung tumours and of normal lung. Of 12600 probe sets those are kept\n"
-        "whose standard deviation is 50 units or more; the file of ASU comes so.",
+        "whose standard deviation is 50 units or more; the file of ASU holds these already.",
         publisher="PNAS",
         home="https://www.ncbi.nlm.nih.gov/pmc/articles/PMC61120",
-        licence=NOT_STATED,
         citation="A. Bhattacharjee et al., Classification of human lung carcinomas by mRNA expression profiling "
         "reveals distinct adenocarcinoma subclasses, PNAS 98, 2001",
         sources=(
@@ -147,7 +145,6 @@ _DATASETS = (
         about="Gene expressions of three kinds of chronic lymphocytic leukaemia.",
         publisher="ASU",
         home=f"{ASU}/datasets.html",
-        licence=NOT_STATED,
         citation="C. Haslinger et al., Microarray gene expression profiling of B-cell chronic lymphocytic leukemia "
         "subgroups, J. Clinical Oncology 22, 2004; collected by ASU",
         sources=(_asu_file("CLL_SUB_111"),),
@@ -157,7 +154,6 @@ _DATASETS = (
         about="Gene expressions from a study of toxic exposure, four groups.",
         publisher="ASU",
         home=f"{ASU}/datasets.html",
-        licence=NOT_STATED,
         citation="J. Li et al., Feature selection: a data perspective, ACM Computing Surveys 50, 2017",
         sources=(_asu_file("TOX_171"),),
         decimals=2,
@@ -168,7 +164,6 @@ _DATASETS = (
         "bicubic, with antialiasing, rounded to whole grey values. How the paper resized them is not known.",
         publisher="Sheffield",
         home="https://www.visioneng.org.uk/datasets",
-        licence=NOT_STATED,
         citation="D. Graham and N. Allinson, Characterizing virtual eigensignatures for general purpose face "
         "recognition, in Face Recognition: From Theory to Applications, 1998",
         sources=(
@@ -181,17 +176,16 @@ _DATASETS = (
     ),
     Dataset(
         "ar", "AR", n_samples=130, n_features=2400, n_classes=10,
-        about="Faces of 10 people, some with sunglasses or scarves; 60 x 40 pixels, as they come (ASU's warpAR10P).",
+        about="Faces of 10 people, some with sunglasses or scarves; 60 x 40 pixels, as published (ASU's warpAR10P).",
         publisher="ASU",
         home=f"{ASU}/datasets.html",
-        licence=NOT_STATED,
         citation="A. Martinez and R. Benavente, The AR face database, CVC Technical Report 24, 1998; collected by ASU",
         sources=(_asu_file("warpAR10P"),),
         image=(60, 40),
     ),
     Dataset(
         "orl", "ORL", n_samples=400, n_features=10304, n_classes=40,
-        about="Ten faces of each of 40 people; 112 x 92 pixels, as they come.",
+        about="Ten faces of each of 40 people; 112 x 92 pixels, as published.",
         publisher="AT&T",
         home="https://cam-orl.co.uk/facedatabase.html",
         licence="credit to AT&T Laboratories Cambridge",
@@ -210,7 +204,6 @@ _DATASETS = (
         about="Two digits that are easily confused, 28 x 28 pixels. As GISETTE, for which it stands in.",
         publisher="MNIST",
         home="http://yann.lecun.com/exdb/mnist",
-        licence=NOT_STATED,
         citation="Y. LeCun et al., Gradient-based learning applied to document recognition, Proc. IEEE 86, 1998",
         target_names=("4", "9"),
         image=(28, 28),
@@ -221,7 +214,6 @@ _DATASETS = (
         about="Gene expressions of five kinds of brain tissue, 4 to 60 samples of each. Stands in for LUNG.",
         publisher="Nature",
         home="https://doi.org/10.1038/415436a",
-        licence=NOT_STATED,
         citation="S. Pomeroy et al., Prediction of central nervous system embryonal tumour outcome based on gene "
         "expression, Nature 415, 2002",
     ),
@@ -230,7 +222,6 @@ _DATASETS = (
         about="Gene expressions of three kinds of leukaemia. Stands in for CLL-SUB-111.",
         publisher="Nature Genetics",
         home="https://doi.org/10.1038/ng765",
-        licence=NOT_STATED,
         citation="S. Armstrong et al., MLL translocations specify a distinct gene expression profile that "
         "distinguishes a unique leukemia, Nature Genetics 30, 2002",
     ),

@@ -16,7 +16,7 @@ from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 
-Members = dict[str, bytes]  # path inside the archive -> content; a file by itself is its only member
+Members = dict[str, bytes]  # path inside the archive -> content; a single file is its only member
 N_DIGITS = 10
 # How the names of the samples begin -> what they are.
 TISSUES = {
@@ -157,7 +157,7 @@ def faces_in_folders(person: str, size: Shape | None = None) -> Parser:
 
 
 def face_table(images: list[np.ndarray], people: list[str], size: Shape | None = None) -> ParsedTable:
-    """Pixels column by column, as MATLAB stacks them; the people are numbered as they come."""
+    """Pixels column by column, as MATLAB stacks them; the people are numbered in order of appearance."""
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
         raise DamagedFileError(f"its images differ in size: {sorted(shapes)}")

@@ -1,4 +1,4 @@
-"""Where data sets lie, reading what lies there (ready npz files and original files), and downloading what does not."""
+"""Where data sets are stored, reading them (ready npz files and original files), and downloading them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VARIABLE = "DSOFS_DATA"
 
 @dataclass(frozen=True)
 class Found:
-    """Where a data set lies; the source tells how an original file is read, and is None for a ready one."""
+    """Where a data set is stored; ``source`` says how an original file is read, and is None for a ready one."""
 
     path: Path
     source: PublishedFile | None = None
@@ -100,7 +100,7 @@ def save(path: Path, table: ParsedTable, origin: dict[str, str]) -> None:
     if table.feature_names is not None:
         arrays["feature_names"] = np.array(table.feature_names)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, "wb") as file:
+    with atomic_write(path) as file:
         np.savez_compressed(file, origin=np.array(json.dumps(origin)), **arrays)  # type: ignore[arg-type]
 
 

@@ -22,9 +22,9 @@ class Choice:
 
     order: Ints
     n_chosen: int
-    n_ordered: int  # of the first; 0 if the selector says which features it keeps, but not which are better
+    n_ordered: int  # how many of the first are in a known order; 0 if the selector does not say which are better
     scores: Floats  # higher is better; NaN where the selector gives none
-    n_selectable: int  # of the first; covariates and excluded features come after them
+    n_selectable: int  # how many of the first can be selected; covariates and excluded features come after them
 
     @property
     def selectable(self) -> Ints:

@@ -18,7 +18,7 @@ from dsofs.examination.any_selector import Choice
 from dsofs.examination.findings import CovariateFindings, HeldOutAccuracy, LevelsToldApart
 from dsofs.examination.measures import balanced_accuracy
 from dsofs.examination.resampling import Resample
-from dsofs.statistics.judge import LinearModel, dense
+from dsofs.statistics.classifier import LinearModel, dense
 from dsofs.statistics.samples import Samples
 
 Columns = Mapping[str, Sequence[int]]  # columns of X by the name of the covariate
@@ -36,7 +36,7 @@ def check_covariates(covariates: Columns | None, n_columns: int) -> Columns:
 
 
 def refuse_chosen(covariates: Columns, choice: Choice) -> None:
-    """A covariate is adjusted for: what a selector can choose is none."""
+    """Refuse covariates that the selector could select: they are only adjusted for."""
     selectable = set(choice.order[: choice.n_selectable].tolist())
     chosen = [name for name, columns in covariates.items() if selectable & set(columns)]
     if chosen:
@@ -46,7 +46,7 @@ def refuse_chosen(covariates: Columns, choice: Choice) -> None:
         )
 
 
-def beside_covariates(
+def covariate_findings(
     runs: Sequence[Resample], data: Samples, covariates: Columns, k: int, n_jobs: int | None
 ) -> CovariateFindings | None:
     if not covariates:
@@ -96,7 +96,7 @@ def _accuracy(runs: Sequence[Resample], data: Samples, predicted: Sequence[Ints]
 
 
 def _told_apart(name: str, runs: Sequence[Resample], data: Samples, predicted: Sequence[Any]) -> LevelsToldApart | None:
-    """``data`` has levels in the place of classes."""
+    """How well the levels were predicted; ``data`` holds them in place of the classes."""
     of_levels = [replace(run, predicted=guess[None]) for run, guess in zip(runs, predicted, strict=True)]
     balanced = balanced_accuracy(of_levels, data, 0)
     return None if balanced is None else LevelsToldApart(name, len(data.classes), balanced)

@@ -23,7 +23,7 @@ from scipy.stats import false_discovery_control, norm
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.examination.findings import Suspect
 from dsofs.examination.resampling import Resample
-from dsofs.statistics.judge import Judgement
+from dsofs.statistics.classifier import Predictions
 from dsofs.statistics.samples import Samples
 
 FALSE_SHARE = 0.2  # expected share of correct labels among the listed samples, if margins are normal
@@ -39,17 +39,18 @@ def suspects(
     n_samples, n_classes = len(data.y), len(data.classes)
     votes = np.zeros((n_samples, n_classes), dtype=int)
     margins = np.zeros(n_samples)
-    for run, judge in zip(runs, _judges(runs, data, position), strict=True):
-        votes[run.test, judge.predicted] += 1
-        margins[run.test] += judge.margins
+    for run, found in zip(runs, _predictions(runs, data, position), strict=True):
+        votes[run.test, found.predicted] += 1
+        margins[run.test] += found.margins
     held_out = votes.sum(axis=1)
     wrong = held_out - votes[np.arange(n_samples), data.y]
     in_conflict = np.zeros(n_samples, dtype=bool)
     in_conflict[np.asarray(conflicts, dtype=int)] = True
     share = wrong / np.maximum(held_out, 1)
-    judged = (held_out >= FEWEST_TIMES) & np.isfinite(margins)
+    often_enough = (held_out >= FEWEST_TIMES) & np.isfinite(margins)
     listed = in_conflict.copy()
-    listed[judged] |= (share[judged] > MOSTLY) & too_far(margins[judged] / held_out[judged], data.y[judged])
+    mean_margins = margins[often_enough] / held_out[often_enough]
+    listed[often_enough] |= (share[often_enough] > MOSTLY) & too_far(mean_margins, data.y[often_enough])
     return [
         Suspect(
             sample=names[row],
@@ -64,15 +65,15 @@ def suspects(
     ]
 
 
-def _judges(runs: Sequence[Resample], data: Samples, position: int) -> list[Judgement]:
+def _predictions(runs: Sequence[Resample], data: Samples, position: int) -> list[Predictions]:
     """The predictions and margins to go by: those of all features if they predict as well, else of the chosen ones."""
-    chosen = [Judgement(run.predicted[position], run.margins) for run in runs]
+    chosen = [Predictions(run.predicted[position], run.margins) for run in runs]
     every = [run.by_all for run in runs if run.by_all is not None]
     if len(every) < len(runs):
         return chosen
     right = [
-        sum(float(np.mean(judge.predicted == data.y[run.test])) for run, judge in zip(runs, judges, strict=True))
-        for judges in (chosen, every)
+        sum(float(np.mean(found.predicted == data.y[run.test])) for run, found in zip(runs, predictions, strict=True))
+        for predictions in (chosen, every)
     ]
     return every if right[1] >= right[0] else chosen
 

@@ -16,7 +16,7 @@ from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.environment import Progress, Stopwatch
 from dsofs.examination import measures, views
 from dsofs.examination.any_selector import Choice, check_selector, choice_of
-from dsofs.examination.covariates import beside_covariates, check_covariates, refuse_chosen
+from dsofs.examination.covariates import check_covariates, covariate_findings, refuse_chosen
 from dsofs.examination.doubtful import suspects
 from dsofs.examination.findings import ClassCount, Feature, Findings, Plan
 from dsofs.examination.record import Source, convergence, finite, origin
@@ -33,12 +33,12 @@ from dsofs.examination.resampling import (
     shuffled_accuracies,
 )
 from dsofs.moved import renamed
-from dsofs.statistics.judge import dense
+from dsofs.statistics.classifier import dense
 from dsofs.statistics.samples import Rows, Samples
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
-# Splits that each shuffled labelling is judged on: one split of small data is noisy, and more of them cost little.
+# Splits that each shuffled labelling is measured on: one split of small data is noisy, and more of them cost little.
 PERMUTATION_SPLITS = {5: 100_000, 2: 5_000_000, 1: np.inf}  # splits -> training samples x features x classes, at most
 
 
@@ -187,7 +187,7 @@ def examine(
         image=None
         if image_shape is None
         else views.mean_image(X[:, features], image_shape, image_order, np.searchsorted(features, chosen)),
-        covariates=beside_covariates(runs, data, given, k, n_jobs),
+        covariates=covariate_findings(runs, data, given, k, n_jobs),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
         origin=origin(source, selector, data, splits, random_state, watch, plan),
     )
@@ -278,7 +278,7 @@ def check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> N
 def _grid(k: int, n_ordered: int, ks: Sequence[int] | None) -> list[int]:
     """Numbers of features to measure, k among them; by default up to three times k, and at least to 30.
 
-    As far as the features are in an order.
+    No more than the first ``n_ordered``, whose order is known.
     """
     wanted = [number for number in GRID if number <= max(3 * k, 30)] if ks is None else [int(number) for number in ks]
     if min(wanted, default=1) < 1:

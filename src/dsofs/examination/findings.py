@@ -58,7 +58,7 @@ class AccuracyCurve:
 
     @property
     def best_k(self) -> int:
-        """Where the curve is highest. Not saved: that accuracy is optimistic, since the same resamples picked it."""
+        """Where the curve is highest. Not saved: that accuracy is optimistic, since the same resamples chose it."""
         return self.ks[self.mean.index(max(self.mean))]
 
 

@@ -69,17 +69,16 @@ def balanced_accuracy(runs: Sequence[Resample], data: Samples, position: int) ->
     Its standard error is that of resamples that share samples, and at least that of guesses, one for each sample (or
     group) that was held out.
     """
-    shares = np.array([_right_shares(run.predicted[position], data.y[run.test], len(data.classes)) for run in runs])
-    table = confusion(runs, data, position)
-    tested = np.flatnonzero(table.sum(axis=1))
+    recall = _recall(confusion(runs, data, position))
+    tested = np.flatnonzero(np.isfinite(recall))
     t = len(tested)
     if t < 2:
         return None
-    recall = table.diagonal()[tested] / table[tested].sum(axis=1)
     by_chance = error_by_chance(_units_held_out(runs, data)[tested])
-    over_resamples = corrected_error(np.nanmean(shares, axis=1).std(ddof=1), runs)
+    of_runs = np.array([np.nanmean(_recall(confusion([run], data, position))) for run in runs])
+    over_resamples = corrected_error(of_runs.std(ddof=1), runs)
     return BalancedAccuracy(
-        mean=float(recall.mean()),
+        mean=float(recall[tested].mean()),
         standard_error=max(float(over_resamples), by_chance),
         chance=1 / t,
         n_tested=t,
@@ -87,11 +86,10 @@ def balanced_accuracy(runs: Sequence[Resample], data: Samples, position: int) ->
     )
 
 
-def _right_shares(predicted: Ints, codes: Ints, n_classes: int) -> Floats:
+def _recall(confused: Ints) -> Floats:
     """The share of correct predictions for each class; NaN if it was not held out."""
-    held_out = np.bincount(codes, minlength=n_classes)
-    right = np.bincount(codes[predicted == codes], minlength=n_classes)
-    return np.divide(right, held_out, out=np.full(n_classes, np.nan), where=held_out > 0)
+    held_out = confused.sum(axis=1)
+    return np.divide(confused.diagonal(), held_out, out=np.full(len(confused), np.nan), where=held_out > 0)
 
 
 def _units_held_out(runs: Sequence[Resample], data: Samples) -> Ints:

@@ -16,7 +16,7 @@ from dsofs.design.types import Ints
 from dsofs.environment import Stopwatch, environment
 from dsofs.examination.findings import Convergence, Origin, Plan
 from dsofs.examination.views import rounded
-from dsofs.statistics.judge import model_name
+from dsofs.statistics.classifier import model_name
 from dsofs.statistics.samples import Rows, Samples
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # the address of a function in memory, which differs from run to run

@@ -22,7 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import choice_of
 from dsofs.examination.findings import Plan
-from dsofs.statistics.judge import Judgement, LinearModel, dense
+from dsofs.statistics.classifier import LinearModel, Predictions, dense
 from dsofs.statistics.samples import TRAINING, Rows, Samples, Split, folds, train_test
 
 Step = Callable[[int], None]  # called with the number of steps done
@@ -47,7 +47,7 @@ class Resample:
     n_chosen: int  # chosen by the selector itself, whose number may differ between resamples
     predicted: Ints  # class codes: one row per number of features, one column per held-out sample
     margins: Floats  # of the held-out samples, means over the numbers of features; NaN for classes not learnt
-    by_all: Judgement | None  # the same model on all features
+    by_all: Predictions | None  # the same model on all features
     seconds: float
 
     def best(self, number: int, k: int) -> Ints:
@@ -96,27 +96,27 @@ def run_split(
         warnings.simplefilter("ignore")  # the fit on all samples gives the same ones, once
         fitted = training.fit(with_own_folds(selector, training))
         choice = choice_of(fitted, data.X.shape[1])
-        judged = [_judge(split, choice.order[: choice.n_chosen if number == k else number]) for number in ks]
-        by_all = None if also is None else _judge_all(split, also)
+        by_number = [_predict(split, choice.order[: choice.n_chosen if number == k else number]) for number in ks]
+        by_all = None if also is None else _predict_by_all(split, also)
     order = choice.order[: max(*ks, choice.n_chosen)]
     seconds = time.perf_counter() - clock
     return Resample(
-        *rows, order, choice.n_chosen, np.array([each.predicted for each in judged]),
-        np.mean([each.margins for each in judged], axis=0), by_all, seconds,
+        *rows, order, choice.n_chosen, np.array([each.predicted for each in by_number]),
+        np.mean([each.margins for each in by_number], axis=0), by_all, seconds,
     )  # fmt: skip
 
 
-def _judge(split: Split, features: Ints) -> Judgement:
+def _predict(split: Split, features: Ints) -> Predictions:
     training, test = (dense(part.X[:, features]) for part in (split.training, split.test))
-    return LinearModel(training, split.training.y).judge(test, split.test.y)
+    return LinearModel(training, split.training.y).predict_with_margins(test, split.test.y)
 
 
-def _judge_all(split: Split, features: Ints) -> Judgement:
-    """The same with X as it is, sparse or not; nothing is copied if these are all features."""
+def _predict_by_all(split: Split, features: Ints) -> Predictions:
+    """The same without making X dense; nothing is copied if these are all features."""
     training, test = (
         part.X if len(features) == part.X.shape[1] else part.X[:, features] for part in (split.training, split.test)
     )
-    return LinearModel(training, split.training.y).judge(test, split.test.y)
+    return LinearModel(training, split.training.y).predict_with_margins(test, split.test.y)
 
 
 def given_folds(selector: Any) -> dict[str, int]:
@@ -242,7 +242,7 @@ class Costs:
     """Estimated seconds of one resample and of one shuffled labelling, with all cores at work.
 
     The fewest resamples always run and are timed. With s the median of their seconds, t the seconds of the selection on
-    all samples and q the splits that each shuffled labelling is judged on, r resamples and b labellings take about ::
+    all samples and q the splits that each shuffled labelling is measured on, r resamples and b labellings take about ::
 
         (r s + b q max(s, 0.6 (t - 0.5))) / cores      seconds.
 

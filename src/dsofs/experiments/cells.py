@@ -1,4 +1,4 @@
-"""One cell of an experiment: a method on a data set in one trial, tuned and judged for all numbers of features.
+"""One cell of an experiment: a method on a data set in one trial, tuned and scored for all numbers of features.
 
 The parameters of the method and the C of the SVM are chosen by cross-validation inside the training samples. A ranking
 is computed once for each fold and parameters of the method, and shared by all values of C and numbers of features. A
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Ints
 from dsofs.experiments.protocols import Protocol
 from dsofs.experiments.results import Row
 from dsofs.methods import Method
-from dsofs.statistics.judge import judge
+from dsofs.statistics.classifier import svm_scores
 from dsofs.statistics.samples import Samples, Split
 
 DECIMALS = 12  # of mean accuracies: what differs by less is equal
@@ -40,10 +40,6 @@ class Tuned:
 def ranked(selector: Any, depth: int) -> Ints:
     """The first ``depth`` features of a fitted selector, best first."""
     return np.argsort(selector.ranking_)[:depth]
-
-
-def fitted(selector: Any, split: Split) -> Any:
-    return selector.fit(split.training.X, split.training.y)
 
 
 def settings_of(method: Method) -> list[dict[str, Any]]:
@@ -67,14 +63,11 @@ def tune(
     if not accuracies:  # no fold leaves two classes to learn
         return [Tuned(settings[0], protocol.svm_C)] * len(ks)
     means = np.array(accuracies).mean(axis=0).round(DECIMALS)
-    best = {k: _best(mean, settings, protocol) for k, mean in zip(distinct, means, strict=True)}
+    best = {}
+    for k, mean in zip(distinct, means, strict=True):  # mean: an accuracy for each of the settings and each C
+        setting, C = np.unravel_index(np.argmax(mean), mean.shape)
+        best[k] = Tuned(settings[setting], protocol.svm_Cs[C], float(mean.max()))
     return [best[k] for k in at]
-
-
-def _best(mean: Floats, settings: list[dict[str, Any]], protocol: Protocol) -> Tuned:
-    """``mean`` is an accuracy for each of the settings and each C."""
-    setting, C = np.unravel_index(np.argmax(mean), mean.shape)
-    return Tuned(settings[setting], protocol.svm_Cs[C], float(mean.max()))
 
 
 def _fit_each(
@@ -84,12 +77,12 @@ def _fit_each(
     selector = method(k, seed=trial, **fixed)
     if settings[0] and hasattr(selector, "fit_each"):
         return list(selector.fit_each(split.training.X, split.training.y, settings))
-    return [fitted(method(k, seed=trial, **fixed, **given), split) for given in settings]
+    return [split.training.fit(method(k, seed=trial, **fixed, **given)) for given in settings]
 
 
 def _accuracies(split: Split, features: Ints, protocol: Protocol) -> list[float]:
-    """One for each C."""
-    return [judge(split, features, C, protocol.svm_max_iter).scores["accuracy"] for C in protocol.svm_Cs]
+    """The accuracy with each C."""
+    return [svm_scores(split, features, C, protocol.svm_max_iter).scores["accuracy"] for C in protocol.svm_Cs]
 
 
 class KeepAll:
@@ -130,7 +123,7 @@ class _Selection:
 
 
 def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> list[Row]:
-    """Tune, select on the training samples, once for all k with the same parameters, and judge the first k features."""
+    """Tune, select on the training samples, once for all k with the same parameters, and score the first k features."""
     clock = time.perf_counter()
     split = protocol.split(samples, cell.trial)
     fixed = dict(protocol.fixed.get(cell.method, {}))
@@ -142,7 +135,7 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
         tuning_seconds = time.perf_counter() - clock
         make = partial(method, max(ks), seed=cell.trial, **fixed)
         selections = _select(make, [choice.parameters for choice in choices], split, max(ks))
-        rows = _judge_all(cell, protocol, split, choices, selections)
+        rows = _score_all(cell, protocol, split, choices, selections)
     shared = {
         "tuning_seconds": tuning_seconds,
         "cell_seconds": time.perf_counter() - clock,
@@ -156,31 +149,31 @@ def run_cell(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -
 def _select(
     make: Callable[..., Any], parameters: Sequence[dict[str, Any]], split: Split, depth: int
 ) -> list[_Selection]:
-    """One for each of the parameters; equal ones share it."""
+    """A selection for each of the parameters; equal parameters share one."""
     made: dict[tuple[Any, ...], _Selection] = {}
     for given in parameters:
         if tuple(given.items()) not in made:
             clock = time.perf_counter()
-            selector = fitted(make(**given), split)
+            selector = split.training.fit(make(**given))
             seconds = time.perf_counter() - clock
             made[tuple(given.items())] = _Selection(selector, ranked(selector, depth), seconds)
     return [made[tuple(given.items())] for given in parameters]
 
 
-def _judge_all(
+def _score_all(
     cell: Cell, protocol: Protocol, split: Split, choices: Sequence[Tuned], selections: Sequence[_Selection]
 ) -> list[Row]:
-    """A row for each k. The features are in the last row of a selection: those before have the first of them."""
+    """A row for each k. The last row of a selection holds the list of features; the rows before it use its first k."""
     rows = []
     for k, choice, selection, after in zip(cell.ks, choices, selections, [*selections[1:], None], strict=True):
-        verdict = judge(split, selection.features[:k], choice.svm_C, protocol.svm_max_iter)
+        svm = svm_scores(split, selection.features[:k], choice.svm_C, protocol.svm_max_iter)
         values = {
-            **{name: score for name, score in verdict.scores.items() if name != "accuracy"},
+            **{name: score for name, score in svm.scores.items() if name != "accuracy"},
             "chosen": {**choice.parameters, "svm_C": choice.svm_C},
             "tuning_accuracy": choice.accuracy,
-            "svm_seconds": verdict.seconds,
+            "svm_seconds": svm.seconds,
             "svm_max_iter": protocol.svm_max_iter,
-            "svm_capped": verdict.capped,
+            "svm_capped": svm.capped,
             "status": getattr(selection.selector, "status_", None),
             "n_weights": _n_weights(selection.selector),
             "n_features": split.training.X.shape[1],
@@ -188,7 +181,7 @@ def _judge_all(
         }
         if k is not None and after is not selection:
             values["features"] = selection.features[:k].tolist()
-        row = cell.row(protocol, k, score=verdict.scores["accuracy"], seconds=selection.seconds, values=values)
+        row = cell.row(protocol, k, score=svm.scores["accuracy"], seconds=selection.seconds, values=values)
         rows.append(row)
     return rows
 

@@ -25,7 +25,7 @@ class Protocol:
     name : str
         Rows of a results file carry it.
     leaky_scaling : bool
-        Scale all data once, test samples included, as the paper does; otherwise each training part by itself.
+        Scale all data once, test samples included, as the paper does; otherwise each training part alone.
     stratified : bool
         Whether splits and folds keep the classes in proportion.
     tuned : bool
@@ -33,10 +33,10 @@ class Protocol:
         samples. Otherwise the method's defaults are taken, and ``svm_C``.
     tuned_at : int or None
         The number of features at which they are chosen, once per trial, to be used for every number of features. None:
-        for each number of features by itself.
+        for each number of features separately.
     svm_Cs, svm_C : values of C to choose from, and the one without tuning
     svm_max_iter : int
-        LIBSVM stops after so many iterations. Rows say whether it did.
+        LIBSVM stops after this number of iterations. Rows say whether it did.
     most_folds : int
         How many folds the training samples are tuned in where there are many of them.
     trials : int
@@ -44,7 +44,7 @@ class Protocol:
     impute : "median", "most-frequent", "knn" or None
         How missing values are filled, in each split from its training samples alone; None if there are none.
     fixed : mapping of method -> parameters
-        What the protocol demands of a method beside what is tuned.
+        Parameters of a method that the protocol fixes; they are not tuned.
     grids : mapping of method -> parameter -> values
         What is tuned, for methods with which it is not the method's own grid.
     """
@@ -89,12 +89,12 @@ class Protocol:
         return split if self.leaky_scaling else split.transformed(StandardScaler())
 
     def tuning_ks(self, ks: Sequence[int], n_features: int) -> list[int]:
-        """For each number of features that at which its parameters are chosen; that of all is all of them."""
+        """For each of ``ks`` the number of features at which it is tuned; without selection, all of them."""
         at = self.tuned_at
         return [k if at is None or k == n_features else min(at, n_features) for k in ks]
 
     def untuned(self, name: str, **changes: Any) -> Protocol:
-        """The same without tuning, under a name of its own."""
+        """The same protocol without tuning, under another name."""
         return replace(self, name=name, tuned=False, **changes)
 
 
@@ -112,6 +112,6 @@ PAPER = Protocol(
     grids={"dso": {"p": (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)}},
 )
 CLEAN = Protocol("clean, tuned for each k", leaky_scaling=False, stratified=True)
-CLEAN_AT_100 = replace(CLEAN, name="clean", tuned_at=100)  # of rows that were measured before
+CLEAN_AT_100 = replace(CLEAN, name="clean", tuned_at=100)  # of rows measured before CLEAN tuned for each k
 PAPER_QUICK = PAPER.untuned("paper, quick", trials=2)
 CLEAN_QUICK = CLEAN.untuned("clean, quick", trials=2)

@@ -62,7 +62,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
 
 
 def chosen_features(rows: Iterable[Row], k: int) -> dict[tuple[str, str, int], list[int]]:
-    """(data, method, seed) -> the first k features: a row without its own has the first of those of the next one."""
+    """(data, method, seed) -> the first k features. The row of the largest k of a selection holds the list."""
     shortest: dict[tuple[str, str, int], list[int]] = {}
     for row in rows:
         cell, features = (row.data, row.method, row.seed), row.values.get("features", [])

@@ -62,18 +62,12 @@ class Forecast:
             self._measured[data, method].append(seconds)
 
     def progress(self, left: Collection[Cell], total: int, n_workers: int) -> RunProgress:
-        """Where a run of ``total`` cells stands that has these left."""
-        seconds = self.seconds(left) / n_workers if self._measured else None
-        return RunProgress(total - len(left), total, n_workers, seconds, self.n_guessed(left))
+        """How far a run of ``total`` cells is that has these left."""
+        seconds = sum(map(self.seconds, left)) / n_workers if self._measured else None
+        n_guessed = sum((cell.data, cell.method) not in self._measured for cell in left)
+        return RunProgress(total - len(left), total, n_workers, seconds, n_guessed)
 
-    def n_guessed(self, cells: Iterable[Cell]) -> int:
-        """How many of the cells are of a kind that was not measured yet."""
-        return sum((cell.data, cell.method) not in self._measured for cell in cells)
-
-    def seconds(self, cells: Iterable[Cell]) -> float:
-        return sum(self._seconds(cell) for cell in cells)
-
-    def _seconds(self, cell: Cell) -> float:
+    def seconds(self, cell: Cell) -> float:
         measured = self._measured.get((cell.data, cell.method))
         return fmean(measured) if measured else self._rate(cell.method) * self._work[cell.data, cell.method]
 
@@ -98,15 +92,6 @@ class CellsFailedError(RuntimeError):
     def __init__(self, failures: list[str], n_cells: int) -> None:
         super().__init__("\n".join([f"{len(failures)} of {n_cells} cells failed:", *failures]))
         self.failures, self.n_cells = failures, n_cells
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What came of a cell: its rows, or the error."""
-
-    cell: Cell
-    rows: list[Row]
-    error: str | None = None
 
 
 def run(
@@ -166,11 +151,11 @@ def run(
                 progress(forecast.progress(left, len(pending), effective_n_jobs(n_jobs)))
 
         report()
-        for outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
-            _keep(outcome.rows, out, found)
-            failures += [outcome.error] if outcome.error else []
-            left.discard(outcome.cell)
-            forecast.learn(outcome.rows)
+        for cell, rows, error in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            _keep(rows, out, found)
+            failures += [error] if error else []
+            left.discard(cell)
+            forecast.learn(rows)
             report()
     if failures:
         raise CellsFailedError(failures, len(cells))
@@ -178,7 +163,7 @@ def run(
 
 
 def _keep(rows: Iterable[Row], out: str | os.PathLike[str], found: dict[Any, Row]) -> None:
-    """Append what the file does not hold: a kill can come between the rows of a cell."""
+    """Append the rows that the file does not hold yet: a run may have been killed between the rows of a cell."""
     for row in rows:
         if row.key not in found:
             append_row(out, row)
@@ -205,7 +190,7 @@ def _cells(tables: Mapping[str, Samples], methods: Iterable[str], ks: Sequence[i
 def _work(
     tables: Mapping[str, Samples], methods: Mapping[str, Method], protocol: Protocol
 ) -> dict[tuple[str, str], float]:
-    """(data, method) -> the numbers in X times the selections that a cell makes of them."""
+    """(data, method) -> the work of a cell: the size of X times the number of selections from it."""
     work = {}
     for (data, samples), (name, method) in product(tables.items(), methods.items()):
         n_folds = protocol.n_folds(int(TRAINING * len(samples))) if protocol.tuned else 0
@@ -213,10 +198,9 @@ def _work(
     return work
 
 
-def _attempt(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> _Outcome:
-    """An error in one cell must not end the others."""
+def _attempt(cell: Cell, protocol: Protocol, method: Method, samples: Samples) -> tuple[Cell, list[Row], str | None]:
+    """The cell with its rows, or with its error, which must not end the others."""
     try:
-        return _Outcome(cell, run_cell(cell, protocol, method, samples))
+        return cell, run_cell(cell, protocol, method, samples), None
     except Exception as error:
-        where = f"{cell.data}, {cell.method}, trial {cell.trial}"
-        return _Outcome(cell, [], f"{where}: {type(error).__name__}: {error}")
+        return cell, [], f"{cell.data}, {cell.method}, trial {cell.trial}: {type(error).__name__}: {error}"

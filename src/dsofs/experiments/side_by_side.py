@@ -77,7 +77,7 @@ class SideBySide:
 
     asked: Asked
     accuracy: Floats
-    balanced: Floats  # accuracy in which every class counts alike
+    balanced: Floats  # accuracy in which every class has equal weight
     all_features: Floats  # accuracy without selection, of each trial
     stability: list[list[Stability | None]]  # methods x numbers of features; None where it is not defined
     seconds: Floats  # of a selection
@@ -147,7 +147,7 @@ def remember(path: str | os.PathLike[str], asked: Asked) -> None:
 
 def last_asked(path: str | os.PathLike[str]) -> Asked | None:
     """What was compared last, as the results file says; None if it is not there or does not say."""
-    return _last_asked(read_rows(path)) if os.path.exists(path) else None
+    return _last_asked(read_rows(path))
 
 
 def _last_asked(rows: Iterable[Row]) -> Asked | None:

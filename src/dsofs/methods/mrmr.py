@@ -11,8 +11,8 @@ features takes k passes over the data and memory for n numbers, never an n x n m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
@@ -47,14 +47,6 @@ TIE_DECIMALS = 12
 NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 
 
-def dense_chunks(X: AnyArray) -> Iterator[tuple[slice, Floats]]:
-    """The columns of a dense or sparse X as float64, a cache-sized piece at a time."""
-    columns = csc_array(X) if issparse(X) else X
-    for part in cuts(X.shape[1], Budget().columns(X.shape[0])):
-        piece = columns[:, part]
-        yield part, np.asarray(piece.toarray() if issparse(X) else piece, dtype=np.float64)
-
-
 def by_deviation(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
     """Peng, Long and Ding's three states: below mean - std, above mean + std, and between."""
     largest = np.abs(x).max(axis=0)
@@ -72,7 +64,7 @@ def by_quantile(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
 
 
 def weighted_quantiles(x: Floats, q: Floats, weights: Floats) -> Floats:
-    """Those of ``np.quantile``, were the rows of x repeated: between its values at floor and ceil of q (total - 1).
+    """``np.quantile`` of x with its rows repeated: between the values at floor and ceil of q (total - 1).
 
     Weights that add up to less than the number of rows are relative.
     """
@@ -117,18 +109,11 @@ def code_type(rule: str | None, n_bins: int, n_samples: int) -> np.dtype[Any]:
 def discretized(X: AnyArray, rule: str | None, n_bins: int, weights: Floats | None = None) -> Ints:
     """States 0, 1, ... of every value of X, whose samples count by their weights."""
     codes = np.empty(X.shape, dtype=code_type(rule, n_bins, X.shape[0]), order="F")
-    for part, piece in dense_chunks(X):
-        codes[:, part] = DISCRETIZERS[rule](piece, n_bins, weights)
+    columns = csc_array(X) if issparse(X) else X
+    for part in cuts(X.shape[1], Budget().columns(X.shape[0])):  # a cache-sized piece at a time
+        piece = columns[:, part].toarray() if issparse(X) else columns[:, part]
+        codes[:, part] = DISCRETIZERS[rule](np.asarray(piece, dtype=np.float64), n_bins, weights)
     return codes
-
-
-class Measure(Protocol):
-    """How features depend on the classes and on each other."""
-
-    relevance: Floats
-
-    def redundancy(self, feature: int) -> Floats:
-        """Dependence of every feature on this one."""
 
 
 class MutualInformation:
@@ -144,6 +129,7 @@ class MutualInformation:
         self.relevance = self._with(classes)
 
     def redundancy(self, feature: int) -> Floats:
+        """Dependence of every feature on this one."""
         return self._with(self.codes[:, feature])
 
     def _with(self, variable: Ints) -> Floats:
@@ -180,6 +166,9 @@ class FTestCorrelation:
     def redundancy(self, feature: int) -> Floats:
         column = self.design.block(np.array([feature])).on_host()
         return np.abs(self.design.tdot(self.design.weighted(column))[:, 0]) / self.design.total_weight
+
+
+Measure = MutualInformation | FTestCorrelation  # how features depend on the classes, and on each other
 
 
 def f_statistics(Z: Design, classes: Ints) -> Floats:

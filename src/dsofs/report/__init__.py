@@ -9,14 +9,7 @@ from dsofs.examination.examine import examine
 from dsofs.examination.findings import Findings
 from dsofs.examination.record import Source
 from dsofs.report.compared import render_comparison
-from dsofs.report.plots import (
-    AccuracyDisplay,
-    PathDisplay,
-    StabilityDisplay,
-    plot_accuracy,
-    plot_path,
-    plot_stability,
-)
+from dsofs.report.plots import AccuracyDisplay, PathDisplay, StabilityDisplay, plot_accuracy, plot_path, plot_stability
 from dsofs.report.sections import render, summary
 
 __all__ = [

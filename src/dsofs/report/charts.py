@@ -27,6 +27,7 @@ LARGEST_CELL, SMALLEST_CELL = 56, 4.0  # side of a cell
 WITH_NUMBERS = 22  # smallest side of a cell that a number fits in
 SHOWN_NAME = 18  # characters of a class in the confusion matrix
 LETTER = 6.5
+MOST_CONFUSED = 8  # pairs of classes that are listed
 DARK = 0.88  # share from which the text in a cell must be light
 SCATTER_WIDTH, SCATTER_HEIGHT = 560, 420
 SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 44, 14, 30, 48
@@ -239,7 +240,7 @@ def _under(name: str, x: float, top: float, upright: bool) -> Markup:
     return tag("text", name, x=x, y=top + 6, dy=4, text_anchor="end", transform=turn, class_="small")
 
 
-def most_confused(counts: list[list[int]], names: list[str], limit: int = 8) -> list[tuple[str, str, float]]:
+def most_confused(counts: list[list[int]], names: list[str]) -> list[tuple[str, str, float]]:
     """(true class, predicted class, share of the true class), the largest first."""
     pairs = [
         (names[row], names[column], count / sum(line))
@@ -247,7 +248,7 @@ def most_confused(counts: list[list[int]], names: list[str], limit: int = 8) -> 
         for column, count in enumerate(line)
         if row != column and count
     ]
-    return sorted(pairs, key=lambda pair: -pair[2])[:limit]
+    return sorted(pairs, key=lambda pair: -pair[2])[:MOST_CONFUSED]
 
 
 def scatter_picture(view: View, names: list[str], in_legend: bool) -> Markup:

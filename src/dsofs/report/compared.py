@@ -95,7 +95,7 @@ def ahead(found: SideBySide) -> Markup | None:
             "which the best had more; how likely chance alone makes such a difference if the splits of these samples "
             "were drawn again (Wilcoxon's signed ranks), and if the samples were (Student's t, with the variance of "
             "Nadeau and Bengio, since splits share samples). Both are corrected for the number of methods (Holm); that "
-            "the best is picked by the same trials makes them a little too small. Worse are those with p < 0.05 for "
+            "the best is chosen by the same trials makes them a little too small. Worse are those with p < 0.05 for "
             "the splits.", class_="note"),
     )  # fmt: skip
 
@@ -113,9 +113,10 @@ def figures(found: SideBySide) -> Markup:
     mean, deviation = found.mean.tolist(), found.deviation.tolist()
     top = found.mean.max(axis=0).tolist()
     accuracies: list[list[object]] = [
-        [method, *(_accuracy_cell(*cell) for cell in zip(mean[row], deviation[row], top, strict=True))]
+        [method, *(tag("strong" if value == best else "span", f"{value:.1%} ± {100 * spread:.1f}")
+                   for value, spread, best in zip(mean[row], deviation[row], top, strict=True))]
         for row, method in enumerate(found.asked.methods)
-    ]
+    ]  # fmt: skip
     stabilities = [
         [method, *("–" if each is None else f"{each.index:.2f}" for each in line)]
         for method, line in zip(found.asked.methods, found.stability, strict=True)
@@ -130,10 +131,6 @@ def figures(found: SideBySide) -> Markup:
             class_="beside",
         ),
     )  # fmt: skip
-
-
-def _accuracy_cell(value: float, deviation: float, top: float) -> Markup:
-    return tag("strong" if value == top else "span", f"{value:.1%} ± {100 * deviation:.1f}")
 
 
 def seconds(found: SideBySide) -> Markup:

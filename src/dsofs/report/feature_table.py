@@ -47,8 +47,8 @@ def features(findings: Findings) -> Markup:
     how = (
         "Lines run from the 5 % to the 95 % quantile of each class, boxes from 25 to 75 %; bars are medians."
         if boxes
-        else f"Each cell is the mean of a class, in the order {_order(names)}: blue below the mean of all samples, "
-        "orange above."
+        else f"Each cell is the mean of a class, in the order {names[0]} to {names[-1]}: blue below the mean of all "
+        "samples, orange above."
     )
     first_unused = _first_without_weight(shown)
     left_out = len(findings.chosen) - len(shown)
@@ -93,10 +93,6 @@ def _feature_row(feature: Feature, names: list[str], decimals: int) -> list[obje
         [share, f" {feature.frequency:.0%}"], distribution_picture(feature, names),
         label(names[highest], CLASS_NAME), label(names[lowest], CLASS_NAME),
     ]  # fmt: skip
-
-
-def _order(names: list[str]) -> str:
-    return f"{names[0]} to {names[-1]}"
 
 
 def score_meaning(origin: Origin) -> str:

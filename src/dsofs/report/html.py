@@ -53,7 +53,7 @@ def join(children: Iterable[object]) -> Markup:
 
 
 def label(name: str, limit: int = NAME_SHOWN) -> Markup:
-    """A name from the data: apart from the direction of the text around it, cut if long, whole in the tooltip."""
+    """A name from the data, isolated from the direction of the text around it; cut if long, whole in the tooltip."""
     full = shorten(name, NAME_KEPT)
     return tag("bdi", shorten(name, limit), title=None if len(name) <= limit else full)
 

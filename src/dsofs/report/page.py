@@ -109,7 +109,7 @@ def facts(entries: Sequence[tuple[str, object]]) -> Markup:
 
 
 def record(entries: Sequence[tuple[str, str | None]]) -> Markup:
-    """Where the figures of a page come from, as far as it is known."""
+    """Where the figures of a page come from; what is not known is left out."""
     return section("made", "How it was made", facts([(name, value) for name, value in entries if value]))
 
 

@@ -10,6 +10,7 @@ from dsofs.report.html import Markup, tag
 
 N_COLOURS = 8  # of classes, in the style sheet as .c0 to .c7
 SHAPES = ("circle", "square", "triangle", "diamond", "cross")
+TICKS = 5  # of an axis, about
 CHARACTER = 6.2  # width of a small letter, in pixels
 
 
@@ -28,13 +29,13 @@ class Scale:
         share = (value - low) / (high - low) if high > low else 0.5
         return self.start + share * (self.end - self.start)
 
-    def ticks(self, about: int = 5) -> list[float]:
+    def ticks(self) -> list[float]:
         """Round numbers within the scale."""
         if self.log:
-            return _log_ticks(self.low, self.high, about)
+            return _log_ticks(self.low, self.high)
         if not self.high > self.low:
             return [self.low]
-        rough = (self.high - self.low) / about
+        rough = (self.high - self.low) / TICKS
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
         first = math.ceil(self.low / step - 1e-9)
@@ -56,10 +57,10 @@ class Steps:
         return list(self.values)
 
 
-def _log_ticks(low: float, high: float, about: int) -> list[float]:
+def _log_ticks(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     few = len(powers) <= 3
-    step = max(1, len(powers) // about)
+    step = max(1, len(powers) // TICKS)
     marks = [digit * 10.0**power for power in powers[::step] for digit in ((1, 2, 5) if few else (1,))]
     return [mark for mark in marks if low * 0.999 <= mark <= high * 1.001]
 

@@ -190,7 +190,7 @@ def _loss(findings: Findings) -> Remark | None:
 
 
 def _number(findings: Findings) -> Remark | None:
-    """No accuracies are given: that of a number picked by the curve is too optimistic."""
+    """No accuracies are given: that of a number chosen by the curve is too optimistic."""
     curve = findings.accuracy
     if len(curve.ks) == 1:
         return None

@@ -167,12 +167,10 @@ def pixels(results: Results) -> Any:
         for column, method in enumerate(PICTURED):
             ax = axes[row * len(PICTURED) + column]
             _pixel_panel(ax, facts[name], chosen.get((name, method), []))
-            ax.set_title(f"{title(method)}: {PIXELS[name]} of {_data_title(name)}", fontsize=7)
+            ax.set_title(
+                f"{title(method)}: {PIXELS[name]} of {CATALOGUE[name].title if name in CATALOGUE else name}", fontsize=7
+            )
     return _finish(figure, [], "Pixels chosen, over the mean image", results)
-
-
-def _data_title(name: str) -> str:
-    return CATALOGUE[name].title if name in CATALOGUE else name
 
 
 def _pixel_panel(ax: Any, facts: Mapping[str, Any], sets: Sequence[Sequence[int]]) -> None:

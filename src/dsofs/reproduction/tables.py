@@ -38,20 +38,8 @@ def title(method: str) -> str:
 
 
 @dataclass(frozen=True)
-class Accuracy:
-    """Mean and standard deviation (%) over trials."""
-
-    mean: float
-    std: float
-    trials: int
-
-    def __str__(self) -> str:
-        return f"{self.mean:.2f}±{self.std:.2f}"
-
-
-@dataclass(frozen=True)
 class Results:
-    """What a results file holds; ``quick``: take the rows of quick runs, which are kept apart."""
+    """The rows of a results file; with ``quick`` those of quick runs, which are never mixed with the others."""
 
     rows: Sequence[Row]
     quick: bool = False
@@ -62,7 +50,7 @@ class Results:
 
     @property
     def clean(self) -> list[Row]:
-        """If there are none, those of the protocol before."""
+        """Rows of the clean protocol; if there are none, those of the clean protocol tuned at 100 features."""
         return self._under(CLEAN) or self._tuned_at_100
 
     @property
@@ -99,13 +87,6 @@ def over_trials(rows: Iterable[Row], measure: Measure = accuracy) -> dict[Key, l
         if value is not None:
             values[row.data, row.method, row.k].append(value)
     return dict(values)
-
-
-def accuracies(rows: Iterable[Row]) -> dict[Key, Accuracy]:
-    return {
-        key: Accuracy(fmean(values), stdev(values) if len(values) > 1 else 0.0, len(values))
-        for key, values in over_trials(rows).items()
-    }
 
 
 def data_of(rows: Iterable[Row]) -> list[str]:
@@ -181,19 +162,19 @@ def table1(results: Results) -> list[Table]:
 
 def table2(results: Results) -> list[Table]:
     """Accuracy with 100 features: ours, and below it the paper's with the difference."""
-    ours = {key: value for key, value in accuracies(results.paper).items() if key[2] == 100}
+    ours = {key: values for key, values in over_trials(results.paper).items() if key[2] == 100}
     found = {data for data, _, _ in ours}
     lines: list[tuple[str, ...]] = []
     for name in (*paper.DATA, *(name for name in paper.STAND_INS if name in found)):
-        values = [ours.get((name, method, 100)) for method in paper.METHODS]
-        cells = [str(each) if each else "" for each in values]
+        measured = [ours.get((name, method, 100)) for method in paper.METHODS]
+        cells = [f"{fmean(each):.2f}±{stdev(each) if len(each) > 1 else 0.0:.2f}" if each else "" for each in measured]
         lines.append((CATALOGUE[name].title, *(cells if name in found else [results.why_not_run(name), *cells[1:]])))
         if name in paper.TABLE_2:
             printed = paper.TABLE_2[name]
             lines.append(("  paper", *(f"{mean:.2f}±{std:.2f}" for mean, std in printed)))
-            pairs = zip(values, printed, strict=True)
-            lines.append(("  difference", *(f"{each.mean - mean:+.2f}" if each else "" for each, (mean, _) in pairs)))
-    trials = sorted({each.trials for each in ours.values()})
+            pairs = zip(measured, printed, strict=True)
+            lines.append(("  difference", *(f"{fmean(each) - mean:+.2f}" if each else "" for each, (mean, _) in pairs)))
+    trials = sorted({len(each) for each in ours.values()})
     notes = (
         f"Accuracy (%) with 100 features, mean ± standard deviation over {_span(trials)} trials; below it the paper's, "
         "and the difference."

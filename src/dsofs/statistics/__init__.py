@@ -1,4 +1,4 @@
-"""What experiments and examinations share: samples and their splits, the judge of a selection, and tests."""
+"""What experiments and examinations share: samples, their splits, the classifier that scores a selection, and tests."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 
-Rows = tuple[Ints, Ints]  # of samples to learn from, and of samples to test on
+Rows = tuple[Ints, Ints]  # indices of the samples to learn from, and of those to test on
 TRAINING = 0.6  # part of the samples
-CANDIDATES = 20  # random draws of whole groups, of which the one with the classes most in proportion is taken
+CANDIDATES = 20  # random draws of whole groups, the one with the classes most in proportion is used
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Split:
 def train_test(samples: Samples, *, stratified: bool, seed: int) -> Rows:
     """A random 6:4 split; if ``stratified``, class by class where the test part has room for all classes.
 
-    A class of one sample can only be learnt from then, with the whole of its group.
+    A class with one sample is then always in the training part, with the whole of its group.
     """
     if not stratified:
         kind = ShuffleSplit if samples.groups is None else GroupShuffleSplit
@@ -116,7 +116,7 @@ def train_test(samples: Samples, *, stratified: bool, seed: int) -> Rows:
 
 
 def _of_lone_classes(samples: Samples) -> Bools:
-    """Samples of classes that have no other, and those of their groups."""
+    """Samples that are the only one of their class, and all samples of their groups."""
     _, codes, counts = np.unique(samples.y, return_inverse=True, return_counts=True)
     alone = counts[codes] == 1
     return np.asarray(alone if samples.groups is None else np.isin(samples.groups, samples.groups[alone]))
@@ -141,7 +141,7 @@ def _disproportion(y: Ints, train: Ints) -> float:
 def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list[Rows]:
     """Folds for tuning: as many as wanted, or as there are groups; stratified ones also as the smallest class allows.
 
-    There are at least two: a class of one sample, or of one group, is missing in some training part then.
+    There are at least two, so a class of one sample, or of one group, is missing in some training part.
     """
     limit = min(wanted, len(np.unique(_units(samples))))
     stratified = stratified and len(np.unique(samples.y)) < len(samples)  # else there is nothing to keep in proportion
@@ -157,7 +157,7 @@ def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list
 
 
 def _units(samples: Samples) -> Ints:
-    """What goes to one side as a whole: groups, or single samples."""
+    """What is never split: groups, or single samples."""
     return np.arange(len(samples)) if samples.groups is None else samples.groups
 
 

@@ -77,7 +77,7 @@ def error_by_chance(units: Ints) -> float:
 
         sqrt( 1/t (1 - 1/t) sum_j 1/u_j ) / t
 
-    Splits of the same samples cannot know it better, however many they are.
+    More splits of the same samples do not make it smaller.
     """
     t = len(units)
     return float(np.sqrt((1 / t) * (1 - 1 / t) * np.sum(1 / units)) / t)

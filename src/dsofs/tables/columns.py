@@ -1,4 +1,4 @@
-"""The columns of a file: what they are called, also in messages, which one is meant, what one holds."""
+"""The columns of a file: their names, also in messages; which one a user means; their values."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
 
 
-def stand(names: Sequence[object] | np.ndarray) -> str:
+def are(names: Sequence[object] | np.ndarray) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def has(names: Sequence[object]) -> str:
+def have(names: Sequence[object]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
@@ -51,12 +51,12 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
     if not repeated:
         return names, []
     second = repr(f"{repeated[0]}.1")
-    text = f"{listed(repeated)} {stand(repeated)} in the header more than once: the second is called {second}"
+    text = f"{listed(repeated)} {are(repeated)} in the header more than once: the second is called {second}"
     return names, [Note("duplicate names", text)]
 
 
 def find_column(frame: Frame, wanted: str | int, option: str) -> int:
-    """Which column is meant by a name, of the file or given here, or, where none has that name, a position."""
+    """The column that is meant: by its name, in the file or from ``unique_names``; otherwise by its position."""
     matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]
     if len(matching) > 1:
         raise ValueError(
@@ -106,7 +106,7 @@ def dense(numbers: AnyArray) -> np.ndarray:
 
 
 def as_written(frame: Frame, index: int) -> np.ndarray:
-    """The values of a column that tells samples or classes apart: 01 and 1 are two of them."""
+    """The values of a column of IDs or classes as they are written: 01 and 1 differ."""
     return frame.exact[index] if index in frame.exact else values_of(frame, index)
 
 
@@ -126,8 +126,5 @@ def refuse_missing(values: np.ndarray, what: str) -> None:
 
 def numbers_among(values: np.ndarray) -> int:
     """How many different texts are numbers, also with a comma in them."""
-    return sum(is_number(value) for value in np.unique(values) if value)
-
-
-def is_number(text: str) -> bool:
-    return number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None
+    texts = [str(value) for value in np.unique(values) if value]
+    return sum(number(text.encode()) is not None or NUMBER_WITH_COMMA.fullmatch(text) is not None for text in texts)

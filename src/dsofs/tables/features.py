@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.impute import KNNImputer, SimpleImputer
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
-from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, dense, is_nameless, listed, numbers_among, stand, values_of
+from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, are, dense, is_nameless, listed, numbers_among, values_of
 from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
@@ -142,7 +142,7 @@ def _numeric_features(
     droppable = found if impute not in ("none", "keep") else np.array(nameless, dtype=np.intp)
     empty = [index for index in found[missing == frame.n_samples] if index in droppable]
     if empty:
-        notes.append(Note("empty columns", f"{listed(names[i] for i in empty)} {stand(empty)} empty: left out"))
+        notes.append(Note("empty columns", f"{listed(names[i] for i in empty)} {are(empty)} empty: left out"))
     suspected = {index for index in found if is_named_like_id(names[index])} | set(columns_in_row_order(frame, found))
     identifying = {
         index: note
@@ -217,11 +217,11 @@ def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target:
     notes = []
     if constant.any():
         found = [features[index].name for index in np.flatnonzero(constant)]
-        notes.append(Note("constant columns", f"{listed(found)} {stand(found)} constant and ranked last"))
+        notes.append(Note("constant columns", f"{listed(found)} {are(found)} constant and ranked last"))
     equal = [features[index].name for index in np.flatnonzero(equals_label(X, y) & ~constant)]
     if equal:
-        text = f"{listed(equal)} {stand(equal)} the label {target!r} under another name: drop it if it leaks the answer"
-        notes.append(Note("leaking columns", text))
+        text = f"{listed(equal)} {are(equal)} the label {target!r} under another name"
+        notes.append(Note("leaking columns", f"{text}: drop it if it leaks the answer"))
     return notes
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.types import AnyArray, Floats
-from dsofs.tables.columns import as_written, find_column, listed, refuse_missing, stand, unique_names, values_of
+from dsofs.tables.columns import are, as_written, find_column, listed, refuse_missing, unique_names, values_of
 from dsofs.tables.features import (
     FeatureBlock,
     TableFeature,
@@ -87,9 +87,9 @@ def known_columns(
     places: dict[Column, list[int]] = {}
     for index, feature in enumerate(features):
         places.setdefault(feature.position, []).append(index)
-    strangers = [_name(frame, column) for column in roles["include"] if column not in places]
-    if strangers:
-        raise ValueError(f"'include' names {listed(strangers)}, which {stand(strangers)} not among the features.")
+    unknown = [_name(frame, column) for column in roles["include"] if column not in places]
+    if unknown:
+        raise ValueError(f"'include' names {listed(unknown)}, which {are(unknown)} not among the features.")
     include, never = ([i for c in roles[option] for i in places.get(c, [])] for option in ("include", "never"))
     record: dict[str, Any] = {
         option: [_name(frame, column) for column in columns] for option, columns in roles.items() if columns
@@ -132,8 +132,8 @@ def _coded(block: FeatureBlock) -> list[Note]:
     return [Note("covariates", f"{text}: if they are categories, write them as text (b1 for 1)")]
 
 
-def beside(X: AnyArray, blocks: list[FeatureBlock]) -> AnyArray:
-    """X, and the covariates after its columns."""
+def with_covariates(X: AnyArray, blocks: list[FeatureBlock]) -> AnyArray:
+    """X, with the covariates after its columns."""
     if not blocks:
         return X
     parts = [X, *(block.values for block in blocks)]
@@ -167,16 +167,8 @@ def weights_of(frame: Frame, columns: list[Column]) -> Floats | None:
 
 def read_costs(path: str | os.PathLike[str] | None, features: list[TableFeature]) -> dict[str, float]:
     """The factors of a file of lines ``feature, factor``: numbers above 0 of features, or of columns of categories."""
-    if path is None:
-        return {}
-    factors = read_pairs(Path(path), "factor", "cost")
-    known = {feature.name for feature in features} | {feature.column for feature in features}
-    strangers = [name for name in factors if name not in known]
-    if strangers:
-        raise ValueError(
-            f"The file of 'costs' names {listed(strangers)}, which {stand(strangers)} not among the features."
-        )
-    return {name: _factor(name, text) for name, text in factors.items()}
+    given = _pairs_of_features("costs", path, features, "factor", "cost")
+    return {name: _factor(name, text) for name, text in given.items()}
 
 
 def _factor(name: str, text: str) -> float:
@@ -213,13 +205,7 @@ def refuse_groups_of_classes(groups: np.ndarray | None, y: np.ndarray, column: s
 
 def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str] | None) -> np.ndarray | None:
     """The group of each feature: as the file says, else its block of categories, else its own."""
-    given = {} if path is None else read_pairs(Path(path), "group")
-    known = {feature.name for feature in features} | {feature.column for feature in features}
-    strangers = [name for name in given if name not in known]
-    if strangers:
-        raise ValueError(
-            f"The file of 'feature_groups' names {listed(strangers)}, which {stand(strangers)} not among the features."
-        )
+    given = _pairs_of_features("feature_groups", path, features, "group")
     if not given and all(feature.category is None for feature in features):
         return None
     return np.array(
@@ -228,6 +214,20 @@ def groups_of_features(features: list[TableFeature], path: str | os.PathLike[str
             for f in features
         ]
     )
+
+
+def _pairs_of_features(
+    option: str, path: str | os.PathLike[str] | None, features: list[TableFeature], *words: str
+) -> dict[str, str]:
+    """What ``read_pairs`` reads from the file of an option; refuses names that no feature or column has."""
+    given = {} if path is None else read_pairs(Path(path), *words)
+    known = {feature.name for feature in features} | {feature.column for feature in features}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ValueError(
+            f"The file of {option!r} names {listed(unknown)}, which {are(unknown)} not among the features."
+        )
+    return given
 
 
 def read_pairs(path: Path, *words: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dsofs.design.types import Ints
 from dsofs.files import readable
-from dsofs.tables.columns import as_written, find_column, has, is_nameless, listed, refuse_missing, stand, unique_names
+from dsofs.tables.columns import are, as_written, find_column, have, is_nameless, listed, refuse_missing, unique_names
 from dsofs.tables.identifiers import (
     FEW,
     SAMPLES_PER_CATEGORY,
@@ -42,7 +42,7 @@ class FoundLabel:
 
     values: np.ndarray
     name: str
-    position: int | None  # column of the file; None if they lie elsewhere
+    position: int | None  # column of the file; None if they are elsewhere
     ids: SampleIds | None
     notes: tuple[Note, ...] = ()
 
@@ -127,7 +127,7 @@ def _class_notes(y: np.ndarray, name: str) -> list[Note]:
     alone = [str(label) for label in classes[counts == 1]]
     if alone:
         others = [str(label) for label in classes[counts > 1]]
-        text = f"{listed(alone)} {stand(alone)} for one sample only, which cannot be both learned and tested"
+        text = f"{listed(alone)} {are(alone)} for one sample only, which cannot be both learned and tested"
         notes.append(Note("small classes", text))
         notes += [Note("similar classes", f"{a!r} is for one sample only: did you mean {b!r}?")
                   for a in alone if (b := _misspelt(a, others)) is not None]  # fmt: skip
@@ -162,7 +162,7 @@ def _measurement_notes(y: np.ndarray, name: str) -> list[Note]:
 
 
 def default_label(frame: Frame) -> str | None:
-    """Which of the labels that a format keeps apart from the columns is meant, if that is clear."""
+    """Which of the labels that are not columns of the file is meant, if that is clear."""
     known = [name for name in frame.labels if not is_named_like_id(name)]
     usual = [name for name in USUAL_LABELS if name in known]
     return usual[0] if usual else known[0] if len(known) == 1 else None
@@ -220,7 +220,7 @@ def _rows_of(own: SampleIds, their: SampleIds, file: str, label_file: str) -> In
         if ids.repeated:
             raise ValueError(
                 f"The sample IDs in {ids.title} of {where!r} must differ, and {listed(ids.repeated)} "
-                f"{stand(ids.repeated)} there more than once: correct them, or leave one of each out."
+                f"{are(ids.repeated)} there more than once: correct them, or leave one of each out."
             )
     place = {str(name): row for row, name in enumerate(their.values) if name}
     lost = [str(name) for name in own.values if name not in place]
@@ -229,9 +229,9 @@ def _rows_of(own: SampleIds, their: SampleIds, file: str, label_file: str) -> In
     columns = f"{own.title} of {file!r} with {their.title} of {label_file!r} ({listed(map(str, their.values))})"
     header = " The first line of that file was taken for its header: give it one." if their.name in lost else ""
     raise ValueError(
-        f"{len(lost)} of the {len(own.values)} samples {has(lost)} no label in {label_file!r}: {listed(lost)}. IDs "
-        f"were compared in {columns}: write them alike, leave those samples out, or give a file of labels alone, in "
-        f"the order of the samples.{header}"
+        f"{len(lost)} of the {len(own.values)} samples {have(lost)} no label in {label_file!r}: {listed(lost)}. "
+        f"IDs were compared in {columns}: write them alike, leave those samples out, or give a file of labels alone, "
+        f"in the order of the samples.{header}"
     )
 
 
@@ -284,7 +284,7 @@ def _bare_labels(source: InputFile, n_samples: int) -> np.ndarray | None:
 
 
 def _is_table(lines: list[bytes], delimiter: bytes) -> bool:
-    """Whether a delimiter cuts lines into as many cells each; in a header of R the one above the row names lacks."""
+    """Whether a delimiter cuts every line into the same number of cells; a header of R lacks that of the row names."""
     first, *others = [split(line, delimiter) for line in lines] or [[]]
     n_columns = len(others[0]) if others else 1
     if n_columns == 1 or any(len(cells) != n_columns for cells in others):

@@ -15,7 +15,6 @@ from dsofs.tables.columns import find_column, unique_names
 from dsofs.tables.features import TableFeature, find_blocks, joined, suspicious
 from dsofs.tables.known import (
     KnownColumns,
-    beside,
     covariate_blocks,
     find_roles,
     groups_of_features,
@@ -25,6 +24,7 @@ from dsofs.tables.known import (
     positions,
     read_costs,
     refuse_groups_of_classes,
+    with_covariates,
 )
 from dsofs.tables.label import clean_label, find_label
 from dsofs.tables.readers import Note, read_frame
@@ -38,7 +38,7 @@ class LabelledTable:
     y: np.ndarray  # whole numbers or text
     features: tuple[TableFeature, ...]
     target: str
-    target_position: int | None  # column of the file that holds the label; None if it lies elsewhere
+    target_position: int | None  # column of the file that holds the label; None if it is elsewhere
     n_columns: int  # of the file
     named: bool  # whether the file names its columns
     feature_groups: np.ndarray | None  # one label per feature, where some belong together
@@ -86,7 +86,7 @@ def read_labelled(
     Parameters
     ----------
     path : path
-        The file; its content tells the format.
+        The file; its content decides the format.
     target : str, int or None, default=None
         Which column holds the label: its name, or else its position (negative from the end). None where the file, or
         ``target_file``, holds just one.
@@ -100,7 +100,7 @@ def read_labelled(
     feature_groups : path or None, default=None
         A text file of lines ``feature, group``.
     sample_groups : str, int or None, default=None
-        A column that tells which samples belong together (a patient, a batch). It is not a feature.
+        A column that says which samples belong together (a patient, a batch). It is not a feature.
     impute : {"none", "median", "most-frequent", "knn", "keep"}, default="none"
         How missing values are filled; they are refused with "none", and left as NaN with "keep".
     covariates : sequence of str or int, default=()
@@ -147,7 +147,7 @@ def read_labelled(
     beside_features, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
     known = known_columns(frame, roles, features, beside_features, read_costs(costs, features))
     return LabelledTable(
-        X=beside(X, beside_features),
+        X=with_covariates(X, beside_features),
         y=y,
         features=tuple(features),
         target=label.name,

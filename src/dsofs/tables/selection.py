@@ -157,7 +157,7 @@ class Selection:
             yield np.zeros(frame.n_samples) if place is None else _column(frame, place, feature)
 
     def _places(self, frame: Frame, features: Sequence[AnyFeature], what: str) -> list[int | None]:
-        """Where each feature lies in the file: by name, or by position where one of the two has no names."""
+        """Which column of the file each feature is: by name, or by position where one of the two has no names."""
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
             absent = dict.fromkeys(feature.column for feature in features if feature.column not in where)
@@ -251,7 +251,7 @@ def _selection(content: Any) -> Selection:
         if content[name] != value:
             raise ValueError(f"{name} must be {value!r} for this version of dsofs to read it, and is {content[name]!r}")
     values = {name: value for name, value in content.items() if name not in HEAD}
-    found = read_record(Selection, {"transform": None, **values})  # which files of before do not have
+    found = read_record(Selection, {"transform": None, **values})  # which older files do not have
     _check_transform(found)
     if not found.features:
         raise ValueError("features must be a list that is not empty")

@@ -17,7 +17,7 @@ Columns = dict[str, np.ndarray]  # name -> a value for each sample
 
 # Spreadsheets take a cell that begins so for a formula.
 FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
-# What an NPZ file holds besides, and words that NumPy keeps to itself when it writes one.
+# Other arrays of an NPZ file, and names that numpy.savez reserves.
 TAKEN_IN_NPZ = {"X", "feature_names", "sample_names", "file", "allow_pickle"}
 EXACT = 2**53  # whole numbers below it are all floats
 
@@ -47,10 +47,10 @@ def _cells(column: np.ndarray) -> list[object]:
 
 
 def write_text(X: Floats, names: list[str], ids: Columns, kept: Columns, delimiter: str = ",") -> bytes:
-    beside = ids | kept
-    columns = [_cells(column) for column in beside.values()]
+    other = ids | kept
+    columns = [_cells(column) for column in other.values()]
     rows = ([*(column[index] for column in columns), *row] for index, row in enumerate(X.tolist()))
-    return csv_text([*beside, *names], rows, delimiter).encode()
+    return csv_text([*other, *names], rows, delimiter).encode()
 
 
 def write_parquet(X: Floats, names: list[str], ids: Columns, kept: Columns) -> bytes:

@@ -82,7 +82,7 @@ def compare_table(
     """Compare how well the features that methods select from a file separate its classes: what ``dsofs compare`` does.
 
     In each trial the samples are split 6:4. Features are chosen and everything is tuned on the training part alone; a
-    linear SVM on the chosen features is judged on the rest.
+    linear SVM on the chosen features is scored on the rest.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def compare_table(
     if on_read is not None:
         on_read(table)
     sizes = sorted(set(ks))
-    with TemporaryDirectory() as nowhere:
-        folder = Path(nowhere if out is None else out)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary if out is None else out)
         how = protocol(quick, impute)
         refuse_other_comparison(folder, table, how, methods, sizes, trials or how.trials)
         rows = measure(table, methods, sizes, how, trials, n_jobs, folder / ROWS, progress)

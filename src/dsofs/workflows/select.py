@@ -38,7 +38,7 @@ FOLDS = 5
 ALL_CORES = -1
 HARD = "hard"  # word for hard margins, the C=None of DSOSelector
 REPORT = "report.html"
-BESIDE = 3.0  # seconds of a time limit for what is not resampling: starting Python, describing, writing
+OVERHEAD = 3.0  # seconds of a time limit for what is not resampling: starting Python, describing, writing
 # What the user knows, and the parameter of the selector that takes it.
 TAKEN_BY = {"covariates": "penalty_factor", "include": "include", "never": "exclude", "costs": "penalty_factor"}
 RULES = {
@@ -137,7 +137,7 @@ def select_table(
     target_file, drop, keep, feature_groups, impute
         How the file is read: see :func:`dsofs.tables.labelled.read_labelled`.
     transform : {"none", "log", "binary", "tf-idf"}, default="none"
-        How counts are transformed before features are selected and judged, learned on the training part of every
+        How counts are transformed before features are selected and scored, learned on the training part of every
         resample: log(1 + x); whether x > 0; or tf-idf, in which every sample has length 1 (see
         :mod:`dsofs.tables.counts`).
     covariates : sequence of str or int, default=()
@@ -236,7 +236,7 @@ def select_table(
         image_order=image_order,
         n_resamples=n_resamples,
         n_permutations=n_permutations,
-        time_limit=None if time_limit is None else max(0.0, time_limit - sum(watch.laps.values()) - BESIDE),
+        time_limit=None if time_limit is None else max(0.0, time_limit - sum(watch.laps.values()) - OVERHEAD),
         random_state=random_state,
         n_jobs=ALL_CORES if n_jobs is None else n_jobs,
         source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),

@@ -18,7 +18,7 @@ from sklearn.linear_model import lasso_path
 from sklearn.utils.parallel import Parallel, delayed
 
 from dsofs.design.linalg import row_norms
-from dsofs.design.types import Bools, Floats, Ints
+from dsofs.design.types import Floats, Ints
 from dsofs.methods.lasso.newton import Gram, newton_lasso
 from dsofs.optional import require
 
@@ -59,7 +59,7 @@ class WorkingSets:
 
     def solve(self, lam: float) -> Floats:
         """W, from that of the lam before."""
-        self.working, last, target = np.flatnonzero(_any(self.W)), np.inf, self.tol * self.size
+        self.working, last, target = np.unique(np.nonzero(self.W)[0]), np.inf, self.tol * self.size
         while (gap := duality_gap(self.Y, self.W, self.R, self.norms, lam)) > target:
             if len(self.working) == len(self.W) and gap > STALLED * last:
                 _warn(gap, target)
@@ -138,11 +138,6 @@ def duality_gap(Y: Floats, W: Floats, R: Floats, norms: Floats, lam: float) -> f
     return float(primal - np.vdot(Y, Y) + np.vdot(Y - feasible, Y - feasible)) / 2
 
 
-def _any(W: Floats) -> Bools:
-    """Which rows are not zero."""
-    return np.asarray(W.any(axis=1) if W.ndim == 2 else W != 0)
-
-
 def celer_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Working sets, and descent on them: the fastest along many lams where few features correlate. One column only."""
     path = require("celer", extra="fast").celer_path
@@ -151,20 +146,15 @@ def celer_path(Z: Floats, Y: Floats, alphas: Floats, tol: float, max_iter: int) 
     return W, int(max(passes))
 
 
-SOLVERS: dict[str, PathSolver] = {"sklearn": sklearn_path, "celer": celer_path}
-ONE_TASK = ("celer",)  # solvers without a multi-task form
-
-
-def choose_solver(name: str) -> PathSolver:
-    """ "auto" is scikit-learn's descent and Newton's method, at small lam many times as fast as celer."""
-    return SOLVERS["sklearn" if name == "auto" else name]
+# At small lam scikit-learn's descent with Newton's method is many times as fast as celer.
+SOLVERS: dict[str, PathSolver] = {"auto": sklearn_path, "sklearn": sklearn_path, "celer": celer_path}
 
 
 def lasso_weights(
     Z: Floats, Y: Floats, lams: Floats, *, multi_task: bool, solver: str, tol: float, max_iter: int, n_jobs: int | None
 ) -> tuple[Floats, int]:
     """W for every lam (n_lams, n, c), each starting where the next larger one ended, and passes over the features."""
-    solve = choose_solver(solver)
+    solve = SOLVERS[solver]
     largest_first = np.argsort(-lams, kind="stable")
     alphas = lams[largest_first] / (2 * len(Z))
     W = np.empty((len(lams), Y.shape[1], Z.shape[1])).swapaxes(1, 2)  # coefficients, the other way round, in one piece

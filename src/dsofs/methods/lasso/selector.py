@@ -15,7 +15,7 @@ from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big, single_threaded
 from dsofs.design.linalg import row_norms
 from dsofs.design.standard import Columns
 from dsofs.design.types import AnyArray, Floats
-from dsofs.methods.lasso.descent import ONE_TASK, SOLVERS, dual_norms, lasso_weights
+from dsofs.methods.lasso.descent import SOLVERS, dual_norms, lasso_weights
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.validation import (
@@ -39,7 +39,7 @@ RULES: dict[str, Rule] = {
     "lam": real(0) | NONE,
     "lam_share": real(0),
     "multi_task": BOOLEAN,
-    "solver": options("auto", *SOLVERS),
+    "solver": options(*SOLVERS),
     "standardize": BOOLEAN,
     "fit_intercept": BOOLEAN,
     "tol": real(0),
@@ -47,12 +47,11 @@ RULES: dict[str, Rule] = {
     "memory_limit": integer(1) | NONE,
     "n_jobs": ANY_INT | NONE,
 }
-CONFLICTS = tuple(
+CONFLICTS = (
     Conflict(
-        {"solver": options(solver), "multi_task": Rule(bool, "True")},
-        f"{solver=} has no multi-task form here: use 'auto' or 'sklearn' with multi_task=True.",
-    )
-    for solver in ONE_TASK
+        {"solver": options("celer"), "multi_task": Rule(bool, "True")},
+        "solver='celer' has no multi-task form here: use 'auto' or 'sklearn' with multi_task=True.",
+    ),
 )
 
 # At a tenth of the lam at which W leaves 0, the top features of 13 wide data sets classified about as well as with lam
@@ -261,15 +260,9 @@ class LassoSelector(RankedSelector):
 
     def _solve(self, data: LassoData, lams: Floats) -> tuple[Floats, int]:
         return lasso_weights(
-            data.A,
-            data.Y,
-            lams,
-            multi_task=self.multi_task,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            data.A, data.Y, lams, multi_task=self.multi_task, solver=self.solver, tol=self.tol, max_iter=self.max_iter,
             n_jobs=self.n_jobs,
-        )
+        )  # fmt: skip
 
 
 def _approach(lam: float, lam_max: float) -> Floats:

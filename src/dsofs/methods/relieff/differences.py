@@ -108,7 +108,7 @@ class Differences:
         Z, owners = self._scaled(part), part
         categorical = self.categorical[part]
         if categorical.any():
-            states = [halved_indicators(column) for column in Z[:, categorical].T]
+            states = [0.5 * (column[:, None] == np.unique(column)) for column in Z[:, categorical].T]
             Z = np.column_stack([Z[:, ~categorical], *states])
             n_columns = [block.shape[1] for block in states]
             owners = np.concatenate([part[~categorical], np.repeat(part[categorical], n_columns)])
@@ -123,10 +123,6 @@ class Differences:
     def _expected(self, feature: int) -> ExpectedDifferences:
         x = self._scaled(np.array([feature]))[:, 0]
         return ExpectedDifferences(x, bool(self.categorical[feature]), self.groups)
-
-
-def halved_indicators(x: Floats) -> Floats:
-    return 0.5 * (x[:, None] == np.unique(x))
 
 
 class ExpectedDifferences:

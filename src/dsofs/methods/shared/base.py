@@ -207,7 +207,7 @@ def publish_solution(estimator: Any, columns: Columns, solution: Solution, conve
 def warn_not_converged(
     owner: str, solution: Solution, convex: bool, tol: float, cures: Mapping[Status, str], stacklevel: int = 5
 ) -> None:
-    """Tell the user of a fit that did not converge what its status means, and the cure."""
+    """Warn of a fit that did not converge: what its status means, and the cure."""
     if solution.status.converged:
         return
     name = "duality gap" if convex else "violation of stationarity"

@@ -65,14 +65,14 @@ def _reason(code: int) -> str:
 
 def answer() -> None:
     """What the process runs: the question comes in on stdin, the answer goes out on stdout."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asked ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     with os.fdopen(os.dup(1), "wb") as answers:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)  # what a library prints is no part of the answer
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)  # what a library prints is no part of the answer
         read, source = pickle.load(sys.stdin.buffer)
         if sys.platform != "win32":  # has no such clock: there it is the user who ends what never ends
             signal.setitimer(signal.ITIMER_PROF, SECONDS + SECONDS_PER_MEGABYTE * source.size / 2**20)
-        os.dup2(nowhere, 2)
+        os.dup2(null, 2)
         try:
             result = read(source)
         except Exception as error:

@@ -55,7 +55,7 @@ def _bits(kind: Any) -> int:
 
 
 def _frame(pyarrow: Any, format: str, source: InputFile, schema: Any, batches: Iterable[Any]) -> Frame:
-    """The columns of some batches, which are unpacked one by one, as far as that is no bomb and fits in memory."""
+    """The columns of some batches, which are unpacked one by one; refuses bombs and what does not fit in memory."""
     read, before = [], pyarrow.total_allocated_bytes()
     for batch in batches:
         refuse_bomb(source.size, pyarrow.total_allocated_bytes() - before, UNPACKED)

@@ -27,7 +27,7 @@ QUOTE = b'"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2 * 2**20  # text turned into numbers at a time: it is gone through several times, so keep it in cache
 SNIFFED_LINES = 5
-MOST_EXACT = 20  # columns written as 01 in a table of counters and labels; where there are more, it is a way to write
+MOST_EXACT = 20  # columns of codes written as 01; in a table with more of them it is only a way to write numbers
 CHARACTER = np.dtype("U1").itemsize
 QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|\s+')
 
@@ -39,7 +39,7 @@ class Layout:
     n_columns: int
     delimiter: bytes
     text: frozenset[int]
-    exact: frozenset[int] = frozenset()  # columns of numbers whose text is kept besides
+    exact: frozenset[int] = frozenset()  # columns of numbers whose text is kept too
     skip: int = 0  # lines before the first sample
     as_csv: Callable[[bytes], bytes] | None = None  # makes a line one of CSV, where the file is none
 
@@ -50,7 +50,7 @@ class Layout:
 
 
 class FoundTextError(Exception):
-    """Columns taken for numbers hold text further down; or numbers whose text is to be kept besides."""
+    """Columns taken for numbers hold text further down; or numbers whose text is to be kept too."""
 
     def __init__(self, text: AbstractSet[int] = frozenset(), exact: AbstractSet[int] = frozenset()) -> None:
         self.text, self.exact = text, exact
@@ -88,7 +88,7 @@ def read(source: InputFile) -> Frame:
 
 
 def read_body(source: InputFile, layout: Layout, names: tuple[str, ...] | None) -> Frame:
-    """The samples; starts anew where a column turns out to hold text."""
+    """The samples; starts again where a column turns out to hold text."""
     while True:
         try:
             numbers, text = _read_once(source, layout)

@@ -19,7 +19,7 @@ MAT73 = b"MATLAB 7.3 MAT-file"
 
 
 def read(source: InputFile) -> Frame:
-    """In a process of its own: on some damaged files the library of HDF5 loops for ever, deaf to Ctrl-C."""
+    """In a process of its own: on some damaged files the library of HDF5 loops forever, and Ctrl-C does not stop it."""
     return read_apart(read_here, source)
 
 

@@ -42,7 +42,7 @@ def cells_of(texts: Sequence[str]) -> Column:
 
 
 def exact_texts(cells: Sequence[str]) -> np.ndarray | None:
-    """The texts of a column of whole numbers, if some are more than their number; missing ones are empty."""
+    """The texts of a column of whole numbers, if a double loses a part of some; missing ones are empty."""
     texts = ["" if is_missing(cell.encode()) else cell.strip() for cell in cells]
     digits = [text.lstrip("+-") for text in texts]
     if not any(map(_is_more, digits)) or not all(text == "" or text.isdecimal() for text in digits):
@@ -51,12 +51,12 @@ def exact_texts(cells: Sequence[str]) -> np.ndarray | None:
 
 
 def _is_more(digits: str) -> bool:
-    """Whether it is a whole number that is lost as a double: one of 01 and 1, or one beyond 2^53."""
+    """Whether a double loses a part of a whole number: its leading zeros, or digits beyond 2^53."""
     return digits.isdecimal() and ((digits[0] == "0" and len(digits) > 1) or float(digits) >= LARGEST_EXACT)
 
 
 def more_than_numbers(lines: bytes, values: Floats) -> Ints:
-    """Columns of whole numbers some of which are written as 01, or may be beyond 2^53; ``lines`` holds one on each."""
+    """Columns of whole numbers of which a double may lose a part: 01, or beyond 2^53. ``lines`` holds one each."""
     whole = np.flatnonzero(((values == np.rint(values)) | np.isnan(values)).all(axis=0))
     if not len(whole):
         return whole

@@ -20,7 +20,7 @@ FIRST_PAIRS = re.compile(NO_PAIR + rb"[ \t]*" + LABEL + PAIRS + rb"(?:" + END + 
 
 
 def matches(head: bytes) -> bool:
-    """Whether the first line that is more than a label is one; of a long one only its beginning is known."""
+    """Whether the first line with more than a label is a label and pairs; of a long line the beginning is known."""
     return FIRST_PAIRS.match(head) is not None
 
 

@@ -5,7 +5,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dsofs.statistics.judge import LinearModel, linear_svm, scores
+from dsofs.statistics.classifier import LinearModel, linear_svm, scores
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,7 +31,7 @@ def test_wide_and_narrow_samples_are_judged_as_by_a_pipeline(n, c, kind):
     X[:, 0] += y
     training, test = kind(X[:60]), kind(X[60:])
     expected = make_pipeline(StandardScaler(with_mean=kind is np.asarray), linear_svm()).fit(training, y[:60])
-    found = LinearModel(training, y[:60]).judge(test, y[60:])
+    found = LinearModel(training, y[:60]).predict_with_margins(test, y[60:])
     np.testing.assert_array_equal(found.predicted, expected.predict(test))
     np.testing.assert_array_equal(LinearModel(training, y[:60]).predict(test), found.predicted)
     if c == 2:

@@ -1,6 +1,6 @@
-"""The judge of a selection: a linear SVM on the chosen features, by which samples that it has not seen are predicted.
+"""The classifier that scores a selection: a linear SVM on the chosen features, which predicts held-out samples.
 
-Experiments tune its C and give it samples that are scaled already; an examination takes C = 1, scales by itself, asks
+Experiments tune its C and give it samples that are scaled already; an examination takes C = 1, scales them here, asks
 how clearly samples are predicted, and has a discriminant analysis in its place where there are many samples.
 """
 
@@ -30,7 +30,7 @@ def linear_svm(C: float = 1.0, max_iter: int = -1) -> SVC:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SvmScores:
     """Scores on the test samples, the seconds of training and prediction, and whether LIBSVM was cut short."""
 
     scores: dict[str, float]
@@ -38,14 +38,14 @@ class Verdict:
     capped: bool
 
 
-def judge(split: Split, features: Ints, C: float, max_iter: int) -> Verdict:
+def svm_scores(split: Split, features: Ints, C: float, max_iter: int) -> SvmScores:
     """Train on the given features of the training samples, which are scaled, and predict the others."""
     clock = time.perf_counter()
     # A precomputed kernel, shared by all C, was measured: it saves little time and takes memory.
     svm = linear_svm(C, max_iter)
     svm.fit(np.ascontiguousarray(split.training.X[:, features]), split.training.y)
     predicted = svm.predict(np.ascontiguousarray(split.test.X[:, features]))
-    return Verdict(scores(split.test.y, predicted), time.perf_counter() - clock, bool(svm.fit_status_))
+    return SvmScores(scores(split.test.y, predicted), time.perf_counter() - clock, bool(svm.fit_status_))
 
 
 def scores(truth: Ints, predicted: Ints) -> dict[str, float]:
@@ -67,7 +67,7 @@ def dense(X: AnyArray) -> Floats:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Predictions:
     """What a model predicts for the held-out samples: class codes, and the margins of their own classes."""
 
     predicted: Ints
@@ -109,10 +109,10 @@ class LinearModel:
         """Class codes."""
         return np.asarray(self._model.predict(self._seen(X)), dtype=np.intp)
 
-    def judge(self, X: AnyArray, codes: Ints) -> Judgement:
+    def predict_with_margins(self, X: AnyArray, codes: Ints) -> Predictions:
         """Predictions, and how clear they are for samples of these classes."""
         seen = self._seen(X)
-        return Judgement(np.asarray(self._model.predict(seen), dtype=np.intp), self._margins(seen, codes))
+        return Predictions(np.asarray(self._model.predict(seen), dtype=np.intp), self._margins(seen, codes))
 
     def _margins(self, seen: AnyArray, codes: Ints) -> Floats:
         """The decision value of each sample's own class against the nearest other one; NaN for classes not learnt."""
