@@ -274,10 +274,9 @@ def draw() -> None:
 
 def accuracies(rows: list[Row]) -> list[tuple[int, str, list[str]]]:
     """Number of genes, selector, and accuracy under every judge: the mean over the splits, and its standard error."""
-    lines = []
-    for k, selector in sorted(
-        {(row.k, selector_of(row)) for row in rows}, key=lambda pair: (pair[0], pair[1] not in OURS)
-    ):
+    lines, order = [], [*OURS, *OTHERS]
+    for k, number in sorted({(row.k, order.index(selector_of(row))) for row in rows}):
+        selector = order[number]
         own = [row for row in rows if (row.k, selector_of(row)) == (k, selector)]
         scores = [[row.score for row in own if row.method == judge] for judge in JUDGES]
         figures = [f"{np.mean(v):.4f} ({np.std(v, ddof=1) / len(v) ** 0.5:.4f})" for v in scores]
