@@ -11,6 +11,8 @@ from scipy import sparse
 from dsofs.sc import choice, select_panel, working_set
 from tests.sc.cells import anndata, synthetic
 
+pd = pytest.importorskip("pandas")
+
 
 def chosen(adata, key="dsofs"):
     return set(adata.var_names[adata.var[key]])
@@ -157,20 +159,32 @@ def test_many_cells_are_fitted_by_a_working_set(monkeypatch):
         ({"groupby": "kind"}, "The 'groupby' parameter of select_panel must be a key of adata.obs. Got 'kind'"),
         ({"batch_key": "lane"}, "The 'batch_key' parameter of select_panel must be a key of adata.obs. Got 'lane'"),
         ({"layer": "raw"}, "The 'layer' parameter of select_panel must be a key of adata.layers. Got 'raw'"),
-        ({"include": ["G"]}, "The 'include' parameter of select_panel must be a list of names in adata.var_names"),
+        ({"groupby": ["type"]}, r"The 'groupby' parameter .* must be a key of adata.obs. Got \['type'\] instead"),
+        ({"key_added": 3}, "The 'key_added' parameter of select_panel must be a string. Got 3 instead"),
+        ({"include": ["g1", "G", "H"]}, "a list of names in adata.var_names. These are not there: 'G', 'H'."),
+        ({"exclude": [f"x{i}" for i in range(9)]}, r"not there: 'x0', 'x1', 'x2', 'x3', 'x4' \(and 4 more\)"),
         ({"exclude": "g1"}, "The 'exclude' parameter of select_panel must be a list of names in adata.var_names"),
+        ({"include": ["g1", "g2"], "exclude": ["g2"]}, "cannot both include and exclude a gene. Got 'g2' in both"),
+        ({"exclude": [f"g{i}" for i in range(68)]}, "a list that leaves genes to choose from. Got all 68"),
+        ({"n_genes": True}, "The 'n_genes' parameter of select_panel must be an int of at least 1. Got True"),
+        ({"n_genes": 8.0}, "The 'n_genes' parameter of select_panel must be an int of at least 1. Got 8.0"),
         ({"n_genes": 0}, "The 'n_genes' parameter of select_panel must be an int of at least 1. Got 0"),
         ({"min_per_group": -1}, "The 'min_per_group' parameter of select_panel must be an int of at least 0. Got -1"),
         ({"min_per_group": 3}, "must be at least 12 for 0 included genes and 3 of each of 4 types. Got 8 instead"),
         ({"groupby": "one"}, "select_panel needs cells of at least 2 types"),
-        ({"batch_key": "half"}, "such that 2 types are left where one is held out"),
-        ({"batch_key": "one"}, "must give a batch to every cell, and at least 2 batches"),
+        ({"groupby": "cell"}, "must be a column of types. Got one with a different value for each of 160 cells"),
+        ({"groupby": "nothing"}, r"select_panel needs cells of at least 2 types. Got \[\]"),
+        ({"batch_key": "half"}, r"cells of 2 types where a batch is held out, but .* one type without \['others'\]"),
+        ({"batch_key": "one"}, r"must name at least 2 batches. Got \['same'\]"),
+        ({"batch_key": "some"}, "must give a batch to every cell that has a type. 40 of 160 have none"),
+        ({"batch_key": "type"}, "must not determine the type, but each batch holds cells of one type alone"),
     ],
 )
 def test_what_is_wrong_is_refused(changed, message):
     adata = synthetic()
-    adata.obs["one"] = "same"
-    adata.obs["half"] = np.where(adata.obs["type"] == "t0", "t0", "others")
+    is_first = adata.obs["type"] == "t0"
+    adata.obs["one"], adata.obs["nothing"], adata.obs["cell"] = "same", None, np.linspace(0, 1, adata.n_obs)
+    adata.obs["half"], adata.obs["some"] = np.where(is_first, "t0", "others"), adata.obs["batch"].where(~is_first)
     with pytest.raises(ValueError, match=message):
         select_panel(adata, **{"groupby": "type", "n_genes": 8} | changed)
 
@@ -186,9 +200,82 @@ def test_numbers_that_are_missing_are_refused(monkeypatch, most):
 
 def test_more_genes_than_there_are():
     adata = synthetic(n_noise=2)
-    with pytest.warns(UserWarning, match="fewer than 5 genes have a positive weight for"):
+    with (
+        pytest.warns(UserWarning, match="'n_genes' is 40, and there are 10 genes to choose from: all are chosen"),
+        pytest.warns(UserWarning, match="fewer than 5 genes have a positive weight for"),
+    ):
         select_panel(adata, groupby="type", n_genes=40, min_per_group=5)
     assert adata.var["dsofs"].all()
+
+
+@pytest.mark.parametrize("kind", ["categorical", "boolean", "integers", "floats", "string"])
+def test_types_of_any_kind(kind):
+    adata = synthetic(n_types=2)
+    number = np.repeat([0, 1], 40)
+    columns = {
+        "categorical": pd.Categorical(adata.obs["type"], categories=["t1", "unused", "t0"]),
+        "boolean": number == 1,
+        "integers": number,
+        "floats": np.where(np.arange(80) < 3, np.nan, number),
+        "string": pd.array(["t0"] * 40 + ["t1"] * 38 + [pd.NA] * 2, dtype="string"),
+    }
+    adata.obs["kind"] = columns[kind]
+    select_panel(adata, groupby="kind", n_genes=4)
+    assert chosen(adata) == {"g0", "g1", "g2", "g3"}
+    names = {
+        "categorical": ["t1", "t0"],
+        "boolean": ["False", "True"],
+        "integers": ["0", "1"],
+        "floats": ["0.0", "1.0"],
+    }
+    sheet = adata.uns["dsofs"]["per_type"]
+    assert list(sheet.index) == names.get(kind, ["t0", "t1"])
+    assert sheet["n_cells"].sum() == adata.uns["dsofs"]["n_cells"] == adata.obs["kind"].notna().sum()
+
+
+@pytest.mark.parametrize("make", [list, tuple, set, np.array, pd.Index, iter])
+def test_names_in_any_collection(make, tmp_path):
+    adata = synthetic()
+    select_panel(adata, groupby="type", n_genes=8, include=make(["g20"]), exclude=make(["g0"]))
+    assert "g20" in chosen(adata)
+    assert "g0" not in chosen(adata)
+    adata.write_h5ad(tmp_path / "panel.h5ad")
+    assert list(anndata.read_h5ad(tmp_path / "panel.h5ad").uns["dsofs"]["params"]["include"]) == ["g20"]
+
+
+def test_objects_that_cannot_be_used_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="needs an AnnData object"):
+        select_panel(np.zeros((3, 3)), groupby="type", n_genes=2)
+    adata = synthetic()
+    with pytest.raises(ValueError, match="is None: the 'layer' parameter"):
+        select_panel(anndata.AnnData(obs=adata.obs, var=adata.var), groupby="type", n_genes=2)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    with pytest.raises(ValueError, match="The 'copy' parameter of select_panel must be False for a backed object"):
+        select_panel(backed, groupby="type", n_genes=2, copy=True)
+    with pytest.raises(ValueError, match="cannot write to a view of a backed object"):
+        select_panel(backed[:100], groupby="type", n_genes=2)
+    backed.file.close()
+    adata.var_names = ["same"] * adata.n_vars
+    with pytest.raises(ValueError, match=r"call adata.var_names_make_unique\(\) first"):
+        select_panel(adata, groupby="type", n_genes=2)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "dense"])
+def test_forms_on_disk(form, tmp_path):
+    adata = synthetic()
+    adata.X = adata.X.toarray() if form == "dense" else adata.X.asformat(form)
+    adata.layers["log"] = adata.X.copy()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    if form == "csc":
+        with pytest.raises(ValueError, match="write X in CSR form, not in CSC form"):
+            select_panel(backed, groupby="type", n_genes=8)
+    else:
+        select_panel(backed, groupby="type", n_genes=8)
+        select_panel(backed, groupby="type", n_genes=8, layer="log", key_added="layer")
+        assert chosen(backed) == chosen(backed, "layer") == MARKERS
+    backed.file.close()
 
 
 def test_the_example_on_real_cells_runs(capsys, monkeypatch):

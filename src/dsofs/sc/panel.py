@@ -69,20 +69,22 @@ def select_panel(
         ``accuracy``; ``batches``, a data frame with the accuracy for each batch held out; ``n_cells``; ``n_cells_used``
         in the last fit; ``share_with_margin``, the part of all cells that have half of the margin 1 for every type.
     """
+    include, exclude = _listed(include), _listed(exclude)
     params = {name: value for name, value in locals().items() if name not in ("adata", "copy") and value is not None}
-    for sentence in _wrong(adata, params):
-        raise ValueError(sentence)
-    adata = adata.copy() if copy else adata
+    _refuse(_wrong_object(adata, copy))
+    _refuse(_wrong_keys(adata, params))
+    _refuse(_wrong_genes(adata, params))
     types, codes = _levels(adata.obs[groupby])
     batch_names, batches = ([], None) if batch_key is None else _levels(adata.obs[batch_key])
+    _refuse(_wrong_batches(batch_names, batches, codes))
+    adata = adata.copy() if copy else adata
     X = adata.X if layer is None else adata.layers[layer]
     task = PanelTask(
         X, codes, types, batches, n_genes, _positions(adata, include), _positions(adata, exclude), min_per_group
     )
-    for sentence in _wrong_task(task):
-        raise ValueError(sentence)
+    _refuse(_wrong_task(task))
     panel = choose(task, task.codes >= 0)
-    _warn_about_markers(task, panel)
+    _warn_about(task, panel)
     _write(adata, key_added, panel, {"params": params, **_figures(task, panel, adata.var_names, batch_names)})
     return adata if copy else None
 
@@ -133,57 +135,126 @@ def _levels(column: Any) -> tuple[list[str], Ints]:
     return [str(name) for name in category.categories], np.asarray(category.codes, dtype=np.intp)
 
 
+def _listed(names: Sequence[str] | None) -> Any:
+    """A list, which an AnnData object can be written with; a string stays one, and is refused."""
+    return names if names is None or isinstance(names, str) else list(names)
+
+
 def _positions(adata: Any, names: Sequence[str] | None) -> Ints:
     return np.asarray(adata.var_names.get_indexer(list(names or ())), dtype=np.intp)
 
 
-def _wrong(adata: Any, params: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with the parameters."""
-    rule = "parameter of select_panel must be"
+def _refuse(wrong: Iterator[str]) -> None:
+    for sentence in wrong:
+        raise ValueError(sentence)
+
+
+RULE = "parameter of select_panel must be"
+
+
+def _wrong_object(adata: Any, copy: bool) -> Iterator[str]:
+    """What is wrong with the object that is read, and written to."""
+    if not all(hasattr(adata, name) for name in ("obs", "var", "uns", "layers")):
+        yield f"select_panel needs an AnnData object. Got {type(adata).__name__}."
+    if not adata.var_names.is_unique:
+        yield "select_panel needs a different name for each gene: call adata.var_names_make_unique() first."
+    if adata.isbacked and copy:
+        yield f"The 'copy' {RULE} False for a backed object. Its file is not changed; only adata.var and adata.uns are."
+    if adata.isbacked and adata.is_view:
+        yield (
+            "select_panel cannot write to a view of a backed object. Make the type of the other cells missing (NaN) "
+            "instead, or call to_memory() on the view."
+        )
+
+
+def _wrong_keys(adata: Any, params: dict[str, Any]) -> Iterator[str]:
+    """Names of columns and layers that do not exist."""
     places = {
         "groupby": (adata.obs, "adata.obs"),
         "batch_key": (adata.obs, "adata.obs"),
         "layer": (adata.layers, "adata.layers"),
     }
     for name, (place, words) in places.items():
-        if name in params and params[name] not in place:
-            yield f"The {name!r} {rule} a key of {words}. Got {params[name]!r} instead."
+        if name in params and (not isinstance(params[name], str) or params[name] not in place):
+            yield f"The {name!r} {RULE} a key of {words}. Got {params[name]!r} instead."
+    if not isinstance(params["key_added"], str):
+        yield f"The 'key_added' {RULE} a string. Got {params['key_added']!r} instead."
+    if "layer" not in params and adata.X is None:
+        yield f"adata.X is None: the 'layer' {RULE} a key of adata.layers."
+
+
+def _wrong_genes(adata: Any, params: dict[str, Any]) -> Iterator[str]:
+    """Genes that do not exist, and numbers of genes that are no numbers."""
+    for name, least in (("n_genes", 1), ("min_per_group", 0)):
+        if not _is_int(params[name]) or params[name] < least:
+            yield f"The {name!r} {RULE} an int of at least {least}. Got {params[name]!r} instead."
     for name in ("include", "exclude"):
         given = params.get(name, ())
-        if isinstance(given, str) or not set(given) <= set(adata.var_names):
-            yield f"The {name!r} {rule} a list of names in adata.var_names. Got {given!r} instead."
-    for name, least in (("n_genes", 1), ("min_per_group", 0)):
-        if not isinstance(params[name], int | np.integer) or params[name] < least:
-            yield f"The {name!r} {rule} an int of at least {least}. Got {params[name]!r} instead."
+        if isinstance(given, str):
+            yield f"The {name!r} {RULE} a list of names in adata.var_names. Got {given!r} instead."
+        unknown = [gene for gene in given if gene not in adata.var_names]
+        if unknown:
+            yield f"The {name!r} {RULE} a list of names in adata.var_names. These are not there: {_named(unknown)}."
+    both = sorted(set(params.get("include", ())) & set(params.get("exclude", ())))
+    if both:
+        yield f"select_panel cannot both include and exclude a gene. Got {_named(both)} in both."
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _named(names: Sequence[str], most: int = 5) -> str:
+    """The first few names."""
+    more = f" (and {len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more
+
+
+def _wrong_batches(names: Sequence[str], batches: Ints | None, codes: Ints) -> Iterator[str]:
+    """Batches that cannot be adjusted for, or held out."""
+    if batches is None or not (codes >= 0).any():
+        return
+    among = codes >= 0
+    batches, codes = batches[among], codes[among]
+    start = "The 'batch_key' parameter of select_panel must"
+    if batches.min() < 0:
+        yield f"{start} give a batch to every cell that has a type. {np.sum(batches < 0)} of {len(codes)} have none."
+    if len(np.unique(batches)) < 2:
+        yield f"{start} name at least 2 batches. Got {[names[batch] for batch in np.unique(batches)]}."
+    if len(np.unique(np.column_stack([batches, codes]), axis=0)) == len(np.unique(batches)):
+        yield f"{start} not determine the type, but each batch holds cells of one type alone."
+    fold = batches % MOST_FOLDS
+    for number in np.unique(fold):
+        if len(np.unique(codes[fold != number])) < 2:
+            held_out = [names[batch] for batch in np.unique(batches[fold == number])]
+            yield f"{start} leave cells of 2 types where a batch is held out, but there is one type without {held_out}."
 
 
 def _wrong_task(task: PanelTask) -> Iterator[str]:
-    """Parameters that contradict each other."""
+    """Parameters that contradict each other, or the data."""
+    n_cells, n_genes = int(np.sum(task.codes >= 0)), task.X.shape[1]
     if len(task.types) < 2:
         yield f"select_panel needs cells of at least 2 types. Got {task.types}."
-    needed = len(task.include) + task.min_per_group * len(task.types)
+    if len(task.types) == n_cells:
+        yield f"The 'groupby' {RULE} a column of types. Got one with a different value for each of {n_cells} cells."
+    if len(np.unique(task.exclude)) == n_genes:
+        yield f"The 'exclude' {RULE} a list that leaves genes to choose from. Got all {n_genes}."
+    included = len(np.unique(task.include))
+    needed = included + task.min_per_group * len(task.types)
     if needed > task.n_genes:
         yield (
-            f"The 'n_genes' parameter of select_panel must be at least {needed} for {len(task.include)} included genes "
+            f"The 'n_genes' {RULE} at least {needed} for {included} included genes "
             f"and {task.min_per_group} of each of {len(task.types)} types. Got {task.n_genes} instead."
         )
-    if task.batches is not None and not _can_be_held_out(task.batches[task.codes >= 0], task.codes[task.codes >= 0]):
-        yield (
-            "The 'batch_key' parameter of select_panel must give a batch to every cell, and at least 2 batches, such "
-            "that 2 types are left where one is held out."
-        )
 
 
-def _can_be_held_out(batches: Ints, codes: Ints) -> bool:
-    fold = batches % MOST_FOLDS
-    return bool(batches.min() >= 0) and all(len(np.unique(codes[fold != number])) > 1 for number in np.unique(fold))
-
-
-def _warn_about_markers(task: PanelTask, panel: Panel) -> None:
+def _warn_about(task: PanelTask, panel: Panel) -> None:
+    if len(panel.genes) < task.n_genes:
+        _warn(f"'n_genes' is {task.n_genes}, and there are {len(panel.genes)} genes to choose from: all are chosen.")
     few = [name for name, own in zip(task.types, panel.markers, strict=True) if len(own) < task.min_per_group]
     if few:
-        warnings.warn(
-            f"select_panel: fewer than {task.min_per_group} genes have a positive weight for {', '.join(few)}.",
-            UserWarning,
-            stacklevel=3,
-        )
+        _warn(f"fewer than {task.min_per_group} genes have a positive weight for {', '.join(few)}.")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(f"select_panel: {sentence}", UserWarning, stacklevel=4)

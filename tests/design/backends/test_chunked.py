@@ -5,6 +5,8 @@ import pytest
 
 from dsofs.design import Moments, moments
 from dsofs.design.backends.chunked import added, cuts_at
+from dsofs.design.backends.on_disk import StoredArray
+from dsofs.design.budget import Budget
 
 
 def test_pieces_end_where_chunks_end_if_they_can():
@@ -21,6 +23,16 @@ def test_results_are_added_up():
     np.testing.assert_array_equal(added(added(None, one), np.ones(2)), [2, 2])
     total = added(other, [np.ones(1), (np.ones(1), None)])
     assert total == [2, (2, None)]
+
+
+@pytest.mark.parametrize("shape", [(6, 20), (20, 6)])
+def test_columns_that_are_held_are_not_read_again(shape):
+    X = np.arange(120.0).reshape(shape)
+    stored, budget = StoredArray(X), Budget(block=200)  # several pieces
+    for columns, read in ([1, 3, 4], True), ([3], False), ([], False), ([1, 3, 4], False), ([3, 5], True):
+        before, columns = stored.bytes_read, np.array(columns, dtype=np.intp)
+        np.testing.assert_array_equal(stored.hold(columns, budget), X[:, columns])
+        assert (stored.bytes_read > before) is read
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e300, 1e-300])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import hstack, issparse, vstack
 
 from dsofs.design.backends.dense import DenseDesign
 from dsofs.design.backends.sparse import SparseDesign
@@ -46,6 +46,7 @@ class ChunkedArray(ABC):
     dtype: np.dtype[Any]
     edges: tuple[Ints, Ints]  # where the chunks of the storage end, of its rows and of its columns
     density: float = 1.0  # the room that a piece takes in memory, as a part of what it takes in float64
+    held: tuple[Ints, AnyArray] | None = None  # the features that were last read for all samples, and what was read
 
     @abstractmethod
     def run(self, work: Work, pieces: Sequence[Piece]) -> tuple[list[Any], Any]:
@@ -64,6 +65,28 @@ class ChunkedArray(ABC):
         columns = self.columns_of(index)
         columns = columns.compute() if hasattr(columns, "compute") else columns
         return columns.toarray() if issparse(columns) else np.asarray(columns)
+
+    def hold(self, columns: Ints, budget: Budget) -> AnyArray:
+        """Some features of all samples in memory, which stay there until others are needed.
+
+        A ranking needs a few of the features that the loop held, and reading those again is a pass over all chunks.
+        """
+        held, X = self.held or (columns[:0], np.empty((self.shape[0], 0)))
+        if not np.isin(columns, held).all():
+            self.held = None  # before others are read
+            held, X = self.held = columns, self._read_all(columns, budget)
+        return X if len(columns) == len(held) else X[:, np.searchsorted(held, columns)]
+
+    def _read_all(self, columns: Ints, budget: Budget) -> AnyArray:
+        rows = np.arange(self.shape[0])
+        if self.is_tall:
+            pieces = [Piece(rows[part], columns, ()) for part in self.bands(rows, len(columns), budget)]
+        else:
+            pieces = [Piece(rows, columns[part], ()) for part in self.panels(columns, budget)]
+        parts, _ = self.run(as_it_is, pieces)
+        if issparse(parts[0]):
+            return vstack(parts, format="csc") if self.is_tall else hstack(parts, format="csc")
+        return np.concatenate(parts, axis=0 if self.is_tall else 1)
 
     @property
     def is_tall(self) -> bool:
@@ -159,6 +182,10 @@ def look(X: AnyArray, T: Floats, budget: Budget, v: Floats | None, gram: bool) -
     return stats, PieceView(columns, 0.0, budget, None)(X).gram(np.ones(len(columns.kept)))
 
 
+def as_it_is(X: AnyArray) -> tuple[AnyArray, None]:
+    return X, None
+
+
 def product(X: AnyArray, W: Floats) -> tuple[Floats, None]:
     return np.asarray(X @ W), None
 
@@ -226,26 +253,17 @@ class ChunkedDesign(StandardDesign):
 
     def samples(self, index: Ints | slice) -> Block:
         blocks, _ = self._bands("materialise", True, lambda _: (), self._every[index], self.bias)
-        return self._stacked(blocks, 0, self.weights_at(index))
+        Z, place = np.empty((sum(block.n_samples for block in blocks), self.n_columns)), 0
+        while blocks:  # each is let go of as soon as it is in Z
+            block = blocks.pop(0).Z
+            Z[place : place + len(block)] = block
+            place += len(block)
+        return Block(Z, self.budget, self.weights_at(index))
 
     def materialise(self) -> Block:
-        if self.X.is_tall:
-            return self.samples(slice(None))
-        blocks, _ = self._panels("materialise", True, lambda _: ())
-        if self.bias:
-            blocks.append(Block(np.full((self.n_samples, 1), float(self.bias))))
-        return self._stacked(blocks, 1, self.sample_weight)
-
-    def _stacked(self, blocks: list[Block], axis: int, sample_weight: Floats | None) -> Block:
-        """One array of all blocks, each of which is let go of as soon as it is there."""
-        length, place = sum(block.Z.shape[axis] for block in blocks), 0
-        Z = np.empty((length, self.n_columns) if axis == 0 else (self.n_samples, length))
-        along = Z if axis == 0 else Z.T
-        while blocks:
-            block = blocks.pop(0).Z
-            along[place : place + block.shape[axis]] = block if axis == 0 else block.T
-            place += block.shape[axis]
-        return Block(Z, self.budget, sample_weight)
+        columns = replace(self.columns, kept=np.arange(len(self.kept)), first=None)
+        view = PieceView(columns, self.bias, self.budget, self.sample_weight)
+        return view(self.X.hold(self.kept, self.budget)).materialise()
 
     def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         every = np.unique(np.concatenate([index for index, *_ in sets]))
