@@ -66,9 +66,10 @@ def heatmap_picture(findings: Findings) -> Markup:
     height = ROW * len(heat.features)
     width = WIDTH - LEFT - RIGHT
     image = _stretched(diverging_image(heat.levels), x=LEFT, y=TOP, width=width, height=height)
+    drawn = [findings.chosen[position] for position in heat.features]
     names = [
-        words(_row_name(findings.chosen[position]), LEFT - 6, TOP + ROW * (row + 0.5) + 4, anchor="end")
-        for row, position in enumerate(heat.features)
+        words(f"{shorten(each.name, NAME)} ({each.rank})", LEFT - 6, TOP + ROW * (row + 0.5) + 4, anchor="end")
+        for row, each in enumerate(drawn)
     ]
     description = (
         f"Heat map of {len(heat.features)} chosen features over {sum(heat.counts)} samples ordered by class: blue "
@@ -77,10 +78,6 @@ def heatmap_picture(findings: Findings) -> Markup:
     return picture(
         WIDTH, TOP + height + 6, description, _class_band(findings, width, height), image, names, class_="picture wide"
     )
-
-
-def _row_name(feature: Feature) -> str:
-    return f"{shorten(feature.name, NAME)} ({feature.rank})"
 
 
 def _class_band(findings: Findings, width: float, height: float) -> list[Markup]:

@@ -143,10 +143,12 @@ def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list
 
     There are at least two, so a class of one sample, or of one group, is missing in some training part.
     """
-    limit = min(wanted, len(np.unique(_units(samples))))
+    # What is never split: groups, or single samples.
+    units = np.arange(len(samples)) if samples.groups is None else samples.groups
+    limit = min(wanted, len(np.unique(units)))
     stratified = stratified and len(np.unique(samples.y)) < len(samples)  # else there is nothing to keep in proportion
     if stratified:
-        limit = min(limit, _smallest_class(samples))
+        limit = min(limit, *(len(np.unique(units[samples.y == label])) for label in np.unique(samples.y)))
     kinds: dict[tuple[bool, bool], Any] = {
         (False, False): KFold,
         (False, True): GroupKFold,
@@ -154,17 +156,6 @@ def folds(samples: Samples, wanted: int, *, stratified: bool, seed: int) -> list
         (True, True): StratifiedGroupKFold,
     }
     return _deal(kinds[stratified, samples.groups is not None](max(2, limit), shuffle=True, random_state=seed), samples)
-
-
-def _units(samples: Samples) -> Ints:
-    """What is never split: groups, or single samples."""
-    return np.arange(len(samples)) if samples.groups is None else samples.groups
-
-
-def _smallest_class(samples: Samples) -> int:
-    """The fewest samples, or groups, of a class."""
-    units = _units(samples)
-    return min(len(np.unique(units[samples.y == label])) for label in np.unique(samples.y))
 
 
 def _deal(splitter: Any, samples: Samples) -> list[Rows]:

@@ -289,11 +289,7 @@ def _is_table(lines: list[bytes], delimiter: bytes) -> bool:
     n_columns = len(others[0]) if others else 1
     if n_columns == 1 or any(len(cells) != n_columns for cells in others):
         return False
-    if delimiter == BLANKS and not _names_samples(others):  # a blank may also stand in a label: high risk, low risk
+    has_ids = any(len(set(column)) == len(others) for column in zip(*others, strict=True))
+    if delimiter == BLANKS and not has_ids:  # a blank may also be part of a label: high risk, low risk
         return False
     return len(first) == n_columns or (delimiter in (BLANKS, TAB) and len(first) == n_columns - 1)
-
-
-def _names_samples(rows: list[list[bytes]]) -> bool:
-    """Whether a column holds another text in each row."""
-    return any(len(set(column)) == len(rows) for column in zip(*rows, strict=True))

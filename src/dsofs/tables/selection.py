@@ -161,7 +161,8 @@ class Selection:
         if self.named and frame.names is not None:
             where = {name: index for index, name in enumerate(unique_names(frame)[0])}
             absent = dict.fromkeys(feature.column for feature in features if feature.column not in where)
-            missing = [column for column in absent if not _is_zeros(frame, column)]
+            # In svmlight any index that no sample has is a column of zeros.
+            missing = [column for column in absent if not (frame.open_ended and column.isdecimal())]
             if missing:
                 raise ValueError(f"The file lacks {len(missing)} of the {what}: {listed(missing)}.")
             return [where.get(feature.column) for feature in features]
@@ -177,11 +178,6 @@ class Selection:
             f"Columns cannot be found by position: the file has {n_columns}, and the data of the selection "
             f"{self.n_columns}. Give a file with names, or with the same columns."
         )
-
-
-def _is_zeros(frame: Frame, column: str) -> bool:
-    """Whether a column that is not there is one of zeros: in svmlight any index that no sample has."""
-    return frame.open_ended and column.isdecimal()
 
 
 def _column(frame: Frame, place: int, feature: AnyFeature) -> Floats:
