@@ -207,7 +207,7 @@ def test_what_is_left_out_and_said(write):
     assert sorted(kinds(table)) == [
         "categories", "constant columns", "empty columns", "identifier", "leaking columns", "row numbers",
     ]  # fmt: skip
-    assert any("'copy=s', 'copy=t' are the label 'y'" in note.text for note in table.notes)
+    assert any("'copy' gives the label 'y' away" in note.text for note in table.notes)
 
 
 def test_mixed_columns_and_decimal_commas(write):

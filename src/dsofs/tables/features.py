@@ -159,7 +159,7 @@ def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
     return X[:, order], [features[index] for index in order]
 
 
-def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target: str) -> list[Note]:
+def suspicious(X: AnyArray, features: list[TableFeature], leaking: Bools, target: str) -> list[Note]:
     """Notes on constant columns, and on columns that give the label away."""
     lowest, highest = extremes(X)
     constant = lowest == highest
@@ -167,11 +167,22 @@ def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target:
     if constant.any():
         found = [features[index].name for index in np.flatnonzero(constant)]
         notes.append(Note("constant columns", f"{listed(found)} {stand(found)} constant and ranked last"))
-    equal = [features[index].name for index in np.flatnonzero(equals_label(X, y) & ~constant)]
-    if equal:
-        text = f"{listed(equal)} {stand(equal)} the label {target!r} under another name: drop it if it leaks the answer"
-        notes.append(Note("leaking columns", text))
+    columns = list(dict.fromkeys(features[index].column for index in np.flatnonzero(leaking)))
+    if columns:
+        verb, those = ("gives", "it") if len(columns) == 1 else ("give", "them")
+        text = f"{listed(columns)} {verb} the label {target!r} away, since each value occurs in one class only"
+        notes.append(Note("leaking columns", f"{text}: leave {those} out (--drop) unless known before the class is"))
     return notes
+
+
+def gives_label_away(X: AnyArray, y: np.ndarray, features: list[TableFeature]) -> Bools:
+    """Features that are the label under another name, or categories of a column that are all within one class."""
+    leaking = equals_label(X, y)
+    columns = np.array([feature.column for feature in features])
+    categories = np.array([index for index, each in enumerate(features) if each.category is not None], dtype=np.intp)
+    mixed = [index for index in categories if len(np.unique(y[np.ravel(dense(X[:, [index]])) != 0])) > 1]
+    leaking[categories] |= ~np.isin(columns[categories], columns[mixed])
+    return leaking
 
 
 def extremes(X: AnyArray) -> tuple[Floats, Floats]:
