@@ -31,6 +31,10 @@ NAMED_LIKE_ID = re.compile(
     re.IGNORECASE,
 )
 NAMED_LIKE_PERSON = re.compile(rf"(?:.*[_\W])?{PERSON}(?:[_\W]*{NUMBERED}\W*)?|ids?[_\W]*{PERSON}", re.IGNORECASE)
+NAMED_LIKE_BATCH = re.compile(
+    rf"(?:.*[_\W])?(?:batch|batches|plate|lane|flow_?cell|scanner|run|operator|technician)(?:[_\W]*{NUMBERED}\W*)?",
+    re.IGNORECASE,
+)
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:z|[ap]\.?m\.?|[-+]\d{2}:?\d{2})?"
 DATE_OR_TIME = re.compile(
@@ -69,6 +73,11 @@ def is_named_like_id(name: str) -> bool:
 def is_named_like_person(name: str) -> bool:
     """Whether a column seems to say whose sample it is, of which a person may have several."""
     return NAMED_LIKE_PERSON.fullmatch(name.strip()) is not None
+
+
+def is_named_like_batch(name: str) -> bool:
+    """Whether a column seems to say how a sample was measured, and not what it is like."""
+    return NAMED_LIKE_BATCH.fullmatch(name.strip()) is not None
 
 
 def as_text(values: np.ndarray) -> np.ndarray | None:

@@ -12,7 +12,7 @@ import numpy as np
 from dsofs.design.types import AnyArray
 from dsofs.files import hash_of, readable
 from dsofs.tables.columns import find_column, unique_names
-from dsofs.tables.features import TableFeature, find_blocks, gives_label_away, joined, suspicious
+from dsofs.tables.features import TableFeature, find_blocks, gives_label_away, joined, refuse_infinite, suspicious
 from dsofs.tables.groups import groups_of_features, groups_of_samples, refuse_groups_of_classes
 from dsofs.tables.identifiers import persons_apart
 from dsofs.tables.known import (
@@ -153,6 +153,7 @@ def read_labelled(
         raise ValueError(f"No column of {path.name!r} is left to select from.")
     beside_features, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
     known = known_columns(frame, roles, features, beside_features, read_costs(costs, features))
+    refuse_infinite(X, features)
     leaking = gives_label_away(X, y, features)
     return LabelledTable(
         X=beside(X, beside_features),

@@ -13,6 +13,7 @@ from dsofs.tables.readers.numbers import number
 
 COMMENTS = (b"#", b"sep=")  # before the header; the second tells spreadsheets the delimiter
 SCALE = 8  # numbers: random ones rise or fall all along in one of 20,160 rows
+TITLE = "; if lines above the table, such as a title, do not belong to it, delete them"
 CUT_AT = "commas, tabs, semicolons, | or blanks"
 
 
@@ -76,7 +77,9 @@ def fitting_names(header: tuple[str, ...], rows: list[list[bytes]], line: int) -
         return (*header, "") if delimiters_at_the_end else ("", *header)
     if len(header) < n_columns or any(header[n_columns:]):
         cure = "correct the header, or that line" if n_columns > 1 else f"put {CUT_AT} between the columns"
-        raise DamagedFileError(f"its header has {len(header)} names, and line {line} has {n_columns} cells: {cure}")
+        raise DamagedFileError(
+            f"its header has {len(header)} names, and line {line} has {n_columns} cells: {cure}{TITLE}"
+        )
     return header[:n_columns]  # behind them there are delimiters alone
 
 
