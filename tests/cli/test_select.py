@@ -168,7 +168,7 @@ def test_messages_go_to_stderr_and_into_the_summary(tmp_path):
     summary = json.loads(result.stdout)
     assert {note["kind"] for note in summary["notes"]} >= {"constant columns", "leaking columns"}
     assert summary["selected"][0]["name"] == "copy"
-    assert "'copy' is the label 'label' under another name" in result.stderr
+    assert "'copy' gives the label 'label' away, since each value occurs in one class only" in result.stderr
 
 
 BROKEN = {

@@ -55,6 +55,15 @@ def test_headline_of_a_strong_and_stable_choice_is_trust():
     assert f"{found.accuracy.all_features:.0%} with all 60" in render(found)
 
 
+def test_a_feature_that_equals_the_label_costs_the_best_grade():
+    X, y = strong()
+    X[:, 7] = 5 - 2 * y
+    found = examine(X, y, F_TEST(4), n_resamples=8, n_permutations=19)
+    assert [feature.index for feature in found.chosen if feature.gives_label_away] == [7]
+    assert h1(found) == "With care: 4 of 60 features tell 2 classes apart, but some may be the label under another name"
+    assert any("feature 7 has values that occur in one class only" in remark.sentence for remark in own_remarks(found))
+
+
 def test_headline_weighs_stability_and_what_all_features_reach():
     """62 % of four classes where all features give 74 %, and hardly a feature comes back."""
     four = ordinary(c=4)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from dsofs.files import DamagedFileError
+from dsofs.tables.labelled import read_labelled
 from dsofs.tables.readers import read_frame
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -72,3 +73,16 @@ def test_categories_of_anndata_0_7(tmp_path):
 def test_codes_without_a_category_are_refused(tmp_path):
     with pytest.raises(DamagedFileError, match="codes of other than its 2 categories"):
         read_frame(legacy(tmp_path / "a.h5ad", np.array([0, 1, 2, 0], dtype="i1")))
+
+
+def test_donors_with_several_cells_are_noted_unless_they_are_the_groups(tmp_path):
+    obs = pd.DataFrame({"type": list("uv") * 12, "donor": [f"d{i // 6}" for i in range(24)], "sex": list("mf") * 12})
+    obs.index = [f"cell{i}" for i in range(24)]
+    data = anndata.AnnData(np.arange(72.0).reshape(24, 3) % 7, obs=obs, var=pd.DataFrame(index=["g1", "g2", "g3"]))
+    data.write_h5ad(tmp_path / "a.h5ad")
+    table = read_labelled(tmp_path / "a.h5ad", "type")
+    assert table.repeated_ids == ("donor",)
+    assert any("give it as --sample-groups 'donor'" in note.text for note in table.notes)
+    grouped = read_labelled(tmp_path / "a.h5ad", "type", sample_groups="donor")
+    assert grouped.repeated_ids == ()
+    assert not any("--sample-groups" in note.text for note in grouped.notes)

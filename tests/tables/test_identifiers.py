@@ -65,6 +65,23 @@ def test_text_columns_that_look_like_identifiers_are_reported_and_left_out(read,
         assert len(read({"key": [f"k{index % n_values}" for index in range(N_SAMPLES)]}, keep=["key"]).names) > n_values
 
 
+@pytest.mark.parametrize(("name", "n_values", "left_out"), [
+    ("patient", 6, True), ("Donor ID", 3, True), ("subject", 2, False), ("site", 6, False),
+])  # fmt: skip
+def test_a_column_of_persons_is_no_feature_however_few_they_are(read, name, n_values, left_out):
+    table = read({name: [f"p{index % n_values}" for index in range(N_SAMPLES)]})
+    assert (table.names == ["gene"]) == left_out
+    assert table.repeated_ids == ((name,) if left_out else ())
+    assert read({name: [f"p{index % n_values}" for index in range(N_SAMPLES)]}, sample_groups=name).repeated_ids == ()
+
+
+def test_text_that_seldom_repeats_says_nothing_about_samples_that_belong_together(read):
+    remarks = [f"remark {index}" if index % 3 else "none" for index in range(N_SAMPLES)]
+    assert read({"remarks": remarks}).repeated_ids == ()
+    twice = [f"p{index % (N_SAMPLES - 2)}" for index in range(N_SAMPLES)]
+    assert read({"patient": twice}).repeated_ids == ("patient",)
+
+
 @pytest.mark.parametrize("n_values", [2, 5, 8])
 def test_other_text_columns_are_encoded_and_the_note_says_into_how_many_categories(read, n_values):
     table = read({"site": [f"s{index % n_values}" for index in range(N_SAMPLES)]})
@@ -109,6 +126,5 @@ def test_ids_that_mix_numbers_and_text(read):
 
 
 def test_infinite_values_are_looked_at_without_a_warning(read):
-    """They are refused later, by the selector, with the column's name."""
-    table = read({"odd": [np.inf] * 20 + [1.0] * 4})
-    assert "odd" in table.names
+    with pytest.raises(ValueError, match="'odd' holds infinite values, first in sample 1"):
+        read({"odd": [np.inf] * 20 + [1.0] * 4})

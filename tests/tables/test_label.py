@@ -179,3 +179,13 @@ def test_names_of_columns_of_ids():
         assert is_named_like_id(name), name
     for name in ("ID1", "ID2", "covid", "age", "g1", "SUBJ", "idh1", "cell", "valid", "width", "case", "row", "g id 3"):
         assert not is_named_like_id(name), name
+
+
+@pytest.mark.parametrize("target", [None, "class"])
+def test_a_table_with_features_in_rows_is_refused_as_such(tmp_path, target):
+    rows = [f"g{index},{','.join(str(index * sample % 7) for sample in range(5))}" for index in range(12)]
+    (tmp_path / "genes.csv").write_text("\n".join(["gene," + ",".join(NAMES), *rows]), encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("\n".join(["sample,class", *shuffled(NAMES)]), encoding="utf-8")
+    message = refused((tmp_path / "genes.csv", tmp_path / "labels.csv"), target)
+    assert message.startswith("The samples of 'labels.csv' are the columns of 'genes.csv' ('a4', 'a1', ")
+    assert message.endswith("One sample per row is needed: transpose the table.")

@@ -207,17 +207,61 @@ def test_what_is_left_out_and_said(write):
     assert sorted(kinds(table)) == [
         "categories", "constant columns", "empty columns", "identifier", "leaking columns", "row numbers",
     ]  # fmt: skip
-    assert any("'copy=s', 'copy=t' are the label 'y'" in note.text for note in table.notes)
+    assert any("'copy' gives the label 'y' away" in note.text for note in table.notes)
 
 
 def test_mixed_columns_and_decimal_commas(write):
     message = refused(write("a,y\n1,u\n2,u\n3,v\noops,v\n"))
     assert message == "Column 'a' mixes numbers and text ('oops' in sample 4): correct it, or leave it out (--drop)."
-    assert "a decimal comma" in refused(write("a;b;y\n1,5;1;u\n2,5;2;u\n1,5;3;v\n2,5;1;v\n"))
-    for cells in (["1,5", "2,5", "3,5", "4,5"], ["1,500", "2", "3", "1,500"], ["1,234,567.8", "", "", "1.234,5"]):
+    for cells in (["1,500", "2", "3", "1,500"], ["1,234,567.8", "", "", "1.234,5"], ["-7,125", "", "2,345", "3,456"]):
         lines = "".join(f"{cell};{label}\n" for cell, label in zip(cells, "uuvv", strict=True))
         message = refused(write(f"a;y\n{lines}"))
         assert f"Column 'a' holds {cells[0]!r}, a decimal comma or one between thousands" in message
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize(
+    "cells", [["1,5", "-2,5", "3", "1,500"], ["0,125", "2,500", "1,5e3", "+4,000"], ["1,2345"] * 4]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_decimal_commas_are_read_where_they_can_be_nothing_else(write, delimiter, cells, end):
+    """Not in names and texts, and not where commas delimit."""
+    rows = [["a,1", "2,5", "note", "y"], *[[c, "7", "1,5 mg", lab] for c, lab in zip(cells, "uvuv", strict=True)]]
+    table = read_labelled(write(end.join(map(delimiter.join, rows))), "y")
+    assert table.names == ["a,1", "2,5", "note=1,5 mg"]
+    np.testing.assert_array_equal(table.X[:, 0], [float(cell.replace(",", ".")) for cell in cells])
+    assert "decimal commas" in kinds(table)
+
+
+@pytest.mark.parametrize("cells", [["5%", "7.5 %"], ["10'123", "9'001"], ["1 234", "12 345 678"]])
+def test_numbers_with_marks_are_refused_unless_they_are_kept(write, cells):
+    content = "a,b,y\n" + "".join(f"{index},{cells[index % 2]},{'uv'[index // 3]}\n" for index in range(6))
+    assert f"Column 'b' holds {min(cells)!r}, which is text: write numbers without" in refused(write(content))
+    assert len(read_labelled(write(content), "y", keep=["b"]).names) == 3
+    assert len(read_labelled(write(content.replace(cells[0], "none")), "y").names) == 3  # not numbers alone
+
+
+def test_infinite_values_are_refused_by_the_name_of_their_column(write):
+    content = "id,a,b,y\ns1,1,5,u\ns2,2,-inf,u\ns3,3,4,v\ns4,4,inf,v\n"
+    assert refused(write(content)).startswith("'b' holds infinite values, first in sample 2: ")
+    assert read_labelled(write(content), "y", drop=["b"]).names == ["a"]
+
+
+def test_columns_named_like_a_batch_are_noted_where_they_are_features(write):
+    content = "a,batch,run_nr,running,y\n" + "".join(
+        f"{i * i % 7},{i % 3},{i % 2},{i % 5},{'uv'[i // 8]}\n" for i in range(16)
+    )
+    noted = [note.text for note in read_labelled(write(content), "y").notes if note.kind == "batches"]
+    assert len(noted) == 1
+    assert noted[0].startswith("'batch', 'run_nr' are named like a batch: adjust for it (--covariates)")
+    assert "batches" not in kinds(read_labelled(write(content), "y", covariates=["batch"], drop=["run_nr"]))
+
+
+def test_the_name_of_a_column_below_the_first_row(write):
+    title = "Table 1,,\nx,b,y\n1,5,u\n2,6,u\n3,4,v\n"
+    assert refused(write(title)).endswith("it stands below the first row: delete the rows above the header.")
+    for content in ("Table of all genes\n\na,b,c,y\n1,2,3,u\n", "Title\tx\na\tb\tc\ty\n1\t2\t3\tu\n"):
+        assert "if lines above the table, such as a title, do not belong to it, delete them" in refused(write(content))
 
 
 MISSING = "a,b,c,y\n1,5,r,u\n,6,r,u\n3,NA,,v\n5,?,s,v\n5,6,r,v\n"

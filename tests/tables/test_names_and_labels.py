@@ -51,6 +51,29 @@ def test_names_belong_to_their_columns(tmp_path, content, names):
     assert frame_of(tmp_path, content).names == names
 
 
+RISING = [400.5, 402, 404.25, 406, 408, 410, 412, 414, 416]
+
+
+@pytest.mark.parametrize("scale", [RISING, RISING[::-1], [-value for value in RISING]])
+@pytest.mark.parametrize("texts", [("", ""), ("variety,", "u,"), ("id,variety,", "s1,u,"), (",", "s1,")])
+def test_wavelengths_are_a_header(tmp_path, scale, texts):
+    """Text may stand before them, above text: the label, or names of the samples."""
+    values = [f"0.{digit}" for digit in "314159265"]
+    rows = [texts[0] + ",".join(map(str, scale)), *[texts[1] + ",".join(values)] * 3]
+    frame = frame_of(tmp_path, "\n".join(rows))
+    assert frame.n_samples == 3
+    assert frame.names[-len(scale) :] == tuple(map(str, scale))
+    assert [note.kind for note in frame.notes] == ["numbers as names"]
+
+
+@pytest.mark.parametrize("first", [[*RISING[:7], 1.0], RISING])
+def test_numbers_that_rise_in_every_row_or_do_not_rise_are_no_header(tmp_path, first):
+    samples = [first, RISING, RISING] if first == RISING else [first, first[::-1], first]
+    frame = frame_of(tmp_path, "\n".join(",".join(map(str, row)) for row in samples))
+    assert frame.n_samples == 3
+    assert frame.names is None
+
+
 def test_svmlight_target_is_never_a_feature(tmp_path):
     (tmp_path / "a").write_text("1 0:5 1:2\n-1 0:6 2:1\n1 0:7 1:3\n", encoding="utf-8")
     assert read_labelled(tmp_path / "a").y.tolist() == [1, -1, 1]

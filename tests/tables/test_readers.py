@@ -1,4 +1,5 @@
 import gzip
+import zipfile
 
 import numpy as np
 import pytest
@@ -175,6 +176,10 @@ def test_numbers_as_text_in_excel(tmp_path):
     frame = read_frame(tmp_path / "a.xlsx")
     check_numbers_as_text(frame)
     assert [note.kind for note in frame.notes] == ["sheets"]
+    with pytest.raises(
+        ValueError, match=r"no column 'y' for 'target'; .* has 2 sheets; the first one, 'Sheet', was read"
+    ):
+        read_labelled(tmp_path / "a.xlsx", "y")
 
 
 def test_numbers_as_text_in_parquet(tmp_path):
@@ -270,6 +275,9 @@ def test_what_is_no_table(tmp_path):
     assert "cut short" in broken(tmp_path, "a", gzip.compress(b"a,b\n1,2\n" * 99)[:-9])
     assert "no @data" in broken(tmp_path, "a", "@relation x\n@attribute a real\n")
     assert "sparse ARFF" in broken(tmp_path, "a", "@relation x\n@attribute a real\n@data\n{0 1}\n")
+    with zipfile.ZipFile(tmp_path / "z", "w") as archive:
+        archive.writestr("t.csv", "a,b\n1,2\n")
+    assert "a zip archive, but neither NPZ nor Excel: unpack it" in broken(tmp_path, "a", (tmp_path / "z").read_bytes())
     assert "damaged zip" in broken(tmp_path, "a", b"PK\x03\x04 and then nothing")
     assert "not an svmlight file" in broken(tmp_path, "a", "1 1:2 2:3\nx y\n")
     (tmp_path / "folder").mkdir()

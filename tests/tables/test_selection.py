@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsofs import DSOSelector
+from dsofs import DSOSelector, apply_selection
 from dsofs.tables.labelled import read_labelled
 from dsofs.tables.selection import Selection
 from tests.tables.tables import csv_lines, small_problem, write_headless, write_svmlight
@@ -127,6 +127,32 @@ def test_only_an_index_that_no_sample_of_svmlight_has_is_zero(selection, tmp_pat
     for dropped in ("0", "4"):
         other, _ = select(tmp_path / "c.csv", "y", k=1, drop=["a", dropped])
         assert other.apply(tmp_path / "b").tolist() == [[0], [0]]
+
+
+def test_why_columns_are_missing(selection, tmp_path):
+    X, y, names = small_problem()
+    rows = [f'"{name}",{",".join(map(repr, column))}' for name, column in zip(names, X.T.tolist(), strict=True)]
+    header = ",".join(["gene", *(f"s{index}" for index in range(len(X)))])
+    (tmp_path / "b.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"lacks 4 of .* They are rows of the file, and one sample per row is needed"):
+        selection.apply(tmp_path / "b.csv")
+    capitals = [name.upper() if name == selection.names[0] else name for name in names]
+    (tmp_path / "b.csv").write_text(csv_lines(X, y, capitals), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"lacks 1 of .* It has '{selection.names[0].upper()}': write names alike"):
+        selection.apply(tmp_path / "b.csv")
+
+
+@pytest.mark.filterwarnings("ignore:DSOSelector")  # one column does not tell the classes apart
+def test_categories_that_the_selection_does_not_know_are_noted(tmp_path):
+    (tmp_path / "a.csv").write_text("c,y\nr,0\ns,1\ns,1\nr,0\nr,1\n", encoding="utf-8")
+    table = read_labelled(tmp_path / "a.csv", "y")
+    selection = Selection.of(
+        table, DSOSelector(1, feature_groups=table.feature_groups).fit(table.X, table.y), "dso", {}
+    )
+    (tmp_path / "b.csv").write_text("c\nr\nt\nt\n", encoding="utf-8")
+    note = apply_selection(selection, tmp_path / "b.csv", tmp_path / "out.csv").notes[0].text
+    assert note.startswith("'c' holds what was not in the data of the selection, first in sample 2: 2 of 3 samples")
+    assert apply_selection(selection, tmp_path / "a.csv").notes == ()
 
 
 def test_gaps_that_nothing_fills_are_refused(selection, tmp_path):

@@ -1,12 +1,16 @@
 """What the user knows, from the options to selector, page and files."""
 
+import html
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dsofs import DSOSelector, apply_selection, select_table
 from dsofs.report import render
+from dsofs.report.grade import Grade, grade
+from dsofs.report.verdict import headline
 from dsofs.tables.selection import Selection
 from tests.cli.test_cli import run
 
@@ -90,3 +94,56 @@ def test_weights_reach_the_fits(table):
     y = np.loadtxt(table, delimiter=",", skiprows=1, usecols=15, dtype=str)
     expected = DSOSelector(3).fit(X, y, sample_weight=1 + np.arange(80) % 3)
     np.testing.assert_allclose(found.selector.coef_, expected.coef_)
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """Three samples of each of 20 patients, alike but for noise; which patients relapse has nothing to do with them."""
+    rng = np.random.default_rng(5)
+    X = np.repeat(rng.normal(size=(20, 60)), 3, axis=0) + 0.3 * rng.normal(size=(60, 60))
+    header = ",".join([*(f"g{i}" for i in range(60)), "patient", "outcome"])
+    rows = [f"{','.join(map(str, X[i].round(3)))},P{i // 3},{'ab'[i // 3 % 2]}" for i in range(60)]
+    (tmp_path / "patients.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    return tmp_path / "patients.csv"
+
+
+def test_repeated_ids_that_are_not_given_as_groups_cost_the_best_grade(patients):
+    """Samples of a patient on both sides of a split make noise predict well."""
+    leaking = select_table(patients, "outcome", k=5, n_resamples=6, n_permutations=0, n_jobs=1).findings
+    assert leaking.accuracy.at_k > 0.7
+    assert leaking.repeated_ids == ["patient"]
+    assert headline(leaking).startswith("With care: ")
+    assert "samples that may belong together were both learned and tested" in headline(leaking)
+    assert "Several samples have the same 'patient'" in in_html(leaking)
+    assert grade(replace(leaking, repeated_ids=[])) is not Grade.REJECT  # the figures alone do not show it
+    grouped = select_table(patients, "outcome", k=5, groups="patient", **QUICK).findings
+    assert grouped.repeated_ids == []
+    assert grade(grouped) is Grade.REJECT
+    assert select_table(patients, "outcome", k=5, drop=["patient"], **QUICK).findings.repeated_ids == []
+
+
+@pytest.mark.parametrize("values", [["x", "y", "z"], ["x1", "x2", "y", "z"]])
+def test_a_category_that_gives_the_label_away_costs_the_best_grade(tmp_path, values):
+    """Three classes: no single column of zeros and ones equals the label, and all of them together tell it."""
+    rng = np.random.default_rng(0)
+    classes = [value[0] for value in values]
+    picks = np.tile(np.arange(len(values)), 60 // len(values))
+    rows = [f"{','.join(map(str, rng.normal(size=5).round(2)))},{values[i]},{classes[i]}" for i in picks]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,c,d,e,code,class", *rows]), encoding="utf-8")
+    found = select_table(path, "class", k=1, **QUICK)
+    away = "'code' gives the label 'class' away, since each value occurs in one class only"
+    assert [note.text.partition(":")[0] for note in found.notes if note.kind == "leaking columns"] == [away]
+    assert headline(found.findings).endswith("apart, but some may be the label under another name")
+
+
+def test_a_category_that_tells_only_one_class_is_no_leak(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal():.2f},{'uv'[i % 4 == 0]},{'xy'[i % 2]}" for i in range(40)]  # v: always x; u: x or y
+    (tmp_path / "t.csv").write_text("\n".join(["a,code,class", *rows]), encoding="utf-8")
+    found = select_table(tmp_path / "t.csv", "class", k=1, report=False)
+    assert "leaking columns" not in [note.kind for note in found.notes]
+
+
+def in_html(findings):
+    return html.unescape(render(findings))

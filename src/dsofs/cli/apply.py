@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dsofs.cli import options
-from dsofs.cli.messages import errors_in_one_line, messages
+from dsofs.cli.messages import errors_in_one_line, messages, show_notes
 from dsofs.workflows.apply import apply_selection
 
 
@@ -27,5 +27,6 @@ def main(selection: Path, file: Path, out: Path, keep: list[str]) -> None:
     console = messages()
     with errors_in_one_line(), console.status("Reading ..."):
         applied = apply_selection(selection, file, out, keep=keep)
+    show_notes(console, applied.notes)
     n_samples, n_features = applied.X.shape
     console.print(f"{n_samples} samples x {n_features} features written.")

@@ -35,6 +35,7 @@ from dsofs.examination.resampling import (
 from dsofs.moved import renamed
 from dsofs.statistics.classifier import dense
 from dsofs.statistics.samples import Rows, Samples
+from dsofs.tables.features import equals_label
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y
 
 GRID = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)  # numbers of features tried
@@ -174,7 +175,7 @@ def examine(
         n_samples=n_samples,
         n_features=choice.n_selectable,
         classes=[ClassCount(str(c), int(n)) for c, n in zip(classes, np.bincount(codes), strict=True)],
-        chosen=_features(fitted, choice, columns, data, names, frequency),
+        chosen=_features(fitted, choice, columns, data, names, frequency, source.leaking),
         accuracy=measures.accuracy_curve(runs, data, grid, k),
         balanced=measures.balanced_accuracy(runs, data, at_k),
         stability=measures.stability_curve(runs, grid, k, choice.selectable),
@@ -188,6 +189,7 @@ def examine(
         if image_shape is None
         else views.mean_image(X[:, features], image_shape, image_order, np.searchsorted(features, chosen)),
         covariates=covariate_findings(runs, data, given, k, n_jobs),
+        repeated_ids=list(source.repeated_ids),
         warnings=[*source.warnings, *warned, *_limits(selector, folds, choice)],
         origin=origin(source, selector, data, splits, random_state, watch, plan),
     )
@@ -309,11 +311,18 @@ def _steps(progress: Progress | None, stage: str, before: int, total: int) -> St
 
 
 def _features(
-    fitted: Any, choice: Choice, columns: np.ndarray, data: Samples, names: list[str], frequency: np.ndarray
+    fitted: Any,
+    choice: Choice,
+    columns: np.ndarray,
+    data: Samples,
+    names: list[str],
+    frequency: np.ndarray,
+    leaking: Sequence[str],
 ) -> list[Feature]:
     coef = getattr(fitted, "coef_", None)
     quantiles = views.class_quantiles(columns, data)
     profile = views.class_means(views.standardise(columns, columns), data)
+    equal = equals_label(columns, data.y)
     return [
         Feature(
             name=names[index],
@@ -324,6 +333,7 @@ def _features(
             frequency=float(frequency[rank - 1]),
             quantiles=[views.rounded(row) for row in quantiles[rank - 1]],
             profile=views.rounded(profile[rank - 1]),
+            gives_label_away=bool(equal[rank - 1]) or names[index] in leaking,
         )
         for rank, index in enumerate(choice.order[: choice.n_chosen], 1)
     ]

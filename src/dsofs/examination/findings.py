@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dsofs.records import read_record
@@ -33,6 +33,7 @@ class Feature:
     frequency: float  # share of the resamples in which it was chosen
     quantiles: list[list[float]]  # per class, at QUANTILES, in the units of X
     profile: list[float]  # per class, its mean in standard deviations from the mean of all samples
+    gives_label_away: bool = False  # whether each of its values is in one class only
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,7 @@ class Findings:
     warnings: list[str]
     origin: Origin
     covariates: CovariateFindings | None = None  # None if there are none
+    repeated_ids: list[str] = field(default_factory=list)  # columns whose samples may belong together, but were split
     schema: int = SCHEMA
 
     def to_json(self) -> str:

@@ -22,6 +22,8 @@ SIGNIFICANT = 0.05
 CERTAIN = float(norm.isf(0.025))  # 1.96: of 40 selections from noise, one passes at most (benchmarks/null_data.py)
 EXCELLENT, POOR = 0.75, 0.4  # of an agreement beyond chance; the limits of Fleiss, as Nogueira et al. use them
 TOO_FEW = "there are too few samples, or groups of them, to rule out chance"
+GIVEN_AWAY = "some may be the label under another name"
+SPLIT_APART = "samples that may belong together were both learned and tested"
 LOSS = 0.05  # of accuracy against all features: more is beyond the usual standard error of 50 to 100 samples
 
 
@@ -83,6 +85,8 @@ def reservations(findings: Findings) -> list[str]:
     """Why a selection that beats chance is to be used with care, the gravest reason first."""
     curve, balanced, index, lost = findings.accuracy, findings.balanced, findings.stability.at_k, loss(findings)
     found = {
+        GIVEN_AWAY: any(feature.gives_label_away for feature in findings.chosen),
+        SPLIT_APART: bool(findings.repeated_ids),
         TOO_FEW: too_few_labellings(findings.permutation),
         "they predict little better than chance": skill(findings) < POOR,
         "always naming the largest class would be correct as often": curve.at_k <= curve.chance,

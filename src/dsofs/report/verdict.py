@@ -114,7 +114,8 @@ def remarks(findings: Findings) -> list[Remark]:
 
 def own_remarks(findings: Findings) -> list[Remark]:
     """Remarks that follow from what was measured."""
-    found = [_chance(findings), _beside_covariates(findings), *_told_apart(findings)]
+    found = [_chance(findings), _given_away(findings), *_split_apart(findings), _beside_covariates(findings)]
+    found += _told_apart(findings)
     if beats_chance(findings):
         found += [_loss(findings), _number(findings), *_suspects(findings)]  # for noise they mean nothing
     found += [
@@ -142,6 +143,30 @@ def _chance(findings: Findings) -> Remark | None:
     if rejected:
         return Remark(f"{sentence} (p = {test.p_value:.2g}), but {uncertain}: at best they predict poorly.", True)
     return Remark(f"{sentence}: this is not chance ({p_words(findings)}).")
+
+
+def _given_away(findings: Findings) -> Remark | None:
+    """Chosen features that are as good as the label, and so may be known only with it."""
+    names = [feature.name for feature in findings.chosen if feature.gives_label_away]
+    if not names:
+        return None
+    verb = "has values" if len(names) == 1 else "have values"
+    return Remark(
+        f"{_named(names)} {verb} that occur in one class only, as the label itself under another name does. Unless "
+        "this is known before the class is, leave it out and select again.", True,
+    )  # fmt: skip
+
+
+def _split_apart(findings: Findings) -> list[Remark]:
+    """Columns whose samples may belong together: then accuracy and stability are too good."""
+    return [
+        Remark(
+            f"Several samples have the same {shorten(name, NAME_LENGTH)!r}. If they are not independent, all figures "
+            "here are too good: give this column as groups of samples (--sample-groups), or leave it out (--drop) if "
+            "it means nothing.", True,
+        )
+        for name in findings.repeated_ids
+    ]  # fmt: skip
 
 
 def _beside_covariates(findings: Findings) -> Remark | None:

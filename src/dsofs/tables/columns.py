@@ -18,6 +18,9 @@ from dsofs.tables.readers.numbers import number
 NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
 
 SHOWN = 5  # names listed in a message
+HEADER_SEARCHED = 10  # rows in which the name of a column is looked for, where the first has it not
+# Numbers with a percent sign, or with thousands set apart by blanks or apostrophes.
+MARKED_NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?\s*%|\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?)")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -83,15 +86,18 @@ def _position(wanted: str | int) -> int | None:
 
 def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
     known = [*frame.labels, *(frame.names or ())]
-    if frame.n_columns == 1:
+    if any(str(wanted) in values[:HEADER_SEARCHED] for values in frame.text.values()):
+        known_text = "it stands below the first row: delete the rows above the header"
+    elif frame.n_columns == 1 and frame.format in ("CSV", "TSV"):
         known_text = "only one was found: put commas, tabs, semicolons, | or blanks between the columns"
     elif not known:
         known_text = f"the file names no columns: give a position from 0 to {frame.n_columns - 1}"
     else:
         close = get_close_matches(str(wanted), known, n=1)
         guess = f"did you mean {close[0]!r}? There" if close else "there"
-        known_text = f"{guess} are {len(known)}: {listed(known)}"
-    return f"There is no column {wanted!r} for {option!r}; {known_text}."
+        known_text = f"{guess} {are(known)} {len(known)}: {listed(known)}"
+    sheets = "".join(f" {note.sentence}" for note in frame.notes if note.kind == "sheets")
+    return f"There is no column {wanted!r} for {option!r}; {known_text}.{sheets}"
 
 
 def values_of(frame: Frame, index: int) -> np.ndarray:

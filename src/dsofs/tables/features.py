@@ -10,8 +10,24 @@ from scipy import sparse
 from sklearn.impute import KNNImputer, SimpleImputer
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
-from dsofs.tables.columns import NUMBER_WITH_COMMA, SHOWN, are, dense, is_nameless, listed, numbers_among, values_of
-from dsofs.tables.identifiers import columns_in_row_order, counts_rows, is_named_like_id, no_feature
+from dsofs.tables.columns import (
+    MARKED_NUMBER,
+    NUMBER_WITH_COMMA,
+    SHOWN,
+    are,
+    dense,
+    is_nameless,
+    listed,
+    numbers_among,
+    values_of,
+)
+from dsofs.tables.identifiers import (
+    columns_in_row_order,
+    counts_rows,
+    is_named_like_batch,
+    is_named_like_id,
+    no_feature,
+)
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
@@ -156,6 +172,8 @@ def _numeric_features(
 def _is_category(values: np.ndarray, name: str, notes: list[Note], kept: bool) -> bool:
     """Whether a column of text holds categories; refuses numbers with commas, and numbers mixed with text."""
     refuse_commas(values, name)
+    if not kept:
+        refuse_marks(values, name)
     if not kept and (note := no_feature(name, values)) is not None:
         notes.append(note)
         return False
@@ -178,6 +196,15 @@ def refuse_commas(values: np.ndarray, name: str) -> None:
         raise ValueError(
             f"Column {name!r} holds {comma!r}, a decimal comma or one between thousands: write numbers with a point "
             "and nothing between thousands, or leave it out (--drop)."
+        )
+
+
+def refuse_marks(values: np.ndarray, name: str) -> None:
+    present = [str(value) for value in np.unique(values) if value]
+    if present and all(MARKED_NUMBER.fullmatch(value) for value in present):
+        raise ValueError(
+            f"Column {name!r} holds {present[0]!r}, which is text: write numbers without percent signs, and with "
+            f"nothing between thousands, or leave it out (--drop); --keep {name!r} makes it categories."
         )
 
 
@@ -210,19 +237,46 @@ def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
     return X[:, order], [features[index] for index in order]
 
 
-def suspicious(X: AnyArray, y: np.ndarray, features: list[TableFeature], target: str) -> list[Note]:
+def refuse_infinite(X: AnyArray, features: list[TableFeature]) -> None:
+    infinite = np.flatnonzero(np.isinf(extremes(X)).any(axis=0))
+    if len(infinite):
+        sample = int(np.flatnonzero(np.isinf(np.ravel(dense(X[:, [infinite[0]]]))))[0]) + 1
+        names = [features[index].name for index in infinite]
+        raise ValueError(
+            f"{listed(names)} {'holds' if len(names) == 1 else 'hold'} infinite values, first in sample {sample}: a "
+            "logarithm of 0 or a division by 0? Correct them, write NA and fill them (--impute), or leave out such "
+            "columns (--drop)."
+        )
+
+
+def suspicious(X: AnyArray, features: list[TableFeature], leaking: Bools, target: str) -> list[Note]:
     """Notes on constant columns, and on columns that give the label away."""
     lowest, highest = extremes(X)
     constant = lowest == highest
     notes = []
+    batches = list(dict.fromkeys(feature.column for feature in features if is_named_like_batch(feature.column)))
+    if batches:
+        text = f"{listed(batches)} {are(batches)} named like a batch: adjust for it (--covariates), or leave it out"
+        notes.append(Note("batches", f"{text} (--drop), if it should not be a feature"))
     if constant.any():
         found = [features[index].name for index in np.flatnonzero(constant)]
         notes.append(Note("constant columns", f"{listed(found)} {are(found)} constant and ranked last"))
-    equal = [features[index].name for index in np.flatnonzero(equals_label(X, y) & ~constant)]
-    if equal:
-        text = f"{listed(equal)} {are(equal)} the label {target!r} under another name"
-        notes.append(Note("leaking columns", f"{text}: drop it if it leaks the answer"))
+    columns = list(dict.fromkeys(features[index].column for index in np.flatnonzero(leaking)))
+    if columns:
+        verb, those = ("gives", "it") if len(columns) == 1 else ("give", "them")
+        text = f"{listed(columns)} {verb} the label {target!r} away, since each value occurs in one class only"
+        notes.append(Note("leaking columns", f"{text}: leave {those} out (--drop) unless known before the class is"))
     return notes
+
+
+def gives_label_away(X: AnyArray, y: np.ndarray, features: list[TableFeature]) -> Bools:
+    """Features that are the label under another name, or categories of a column that are all within one class."""
+    leaking = equals_label(X, y)
+    columns = np.array([feature.column for feature in features])
+    categories = np.array([index for index, each in enumerate(features) if each.category is not None], dtype=np.intp)
+    mixed = [index for index in categories if len(np.unique(y[np.ravel(dense(X[:, [index]])) != 0])) > 1]
+    leaking[categories] |= ~np.isin(columns[categories], columns[mixed])
+    return leaking
 
 
 def extremes(X: AnyArray) -> tuple[Floats, Floats]:

@@ -17,11 +17,22 @@ FEW = 10  # values that a real category may have, even if its column is named li
 SAMPLES_PER_CATEGORY = 3
 IN_ORDER = 12  # samples: random numbers rise over this many samples in one of 12! = 479,001,600 columns
 
-OWNER = r"(?:sample|specimen|patient|subject|donor|participant|individual|proband)s?"
+YES_OR_NO = 2  # values that a category named like a person may have: patient or control
+# Share of samples whose ID another sample has too: fewer can hardly change an accuracy by more than 5 points.
+LITTLE_REPEATED = 0.05
+
+PERSON = r"(?:patient|subject|donor|participant|individual|proband)s?"
+OWNER = rf"(?:samples?|specimens?|{PERSON})"
+NUMBERED = r"(?:ids?|names?|number|num|no|nr|codes?|keys?|barcodes?)"
 NAMED_LIKE_ID = re.compile(
     rf"(?:.*[_\W])?(?:id|ids|identifier|uuid|guid|barcode|accession|{OWNER})"
-    rf"|(?:.*[_\W])?(?:{OWNER}|case|cell|obs|row)[_\W]*(?:ids?|names?|number|num|no|nr|codes?|keys?|barcodes?)\W*"
+    rf"|(?:.*[_\W])?(?:{OWNER}|case|cell|obs|row)[_\W]*{NUMBERED}\W*"
     rf"|ids?[_\W]*{OWNER}|index",
+    re.IGNORECASE,
+)
+NAMED_LIKE_PERSON = re.compile(rf"(?:.*[_\W])?{PERSON}(?:[_\W]*{NUMBERED}\W*)?|ids?[_\W]*{PERSON}", re.IGNORECASE)
+NAMED_LIKE_BATCH = re.compile(
+    rf"(?:.*[_\W])?(?:batch|batches|plate|lane|flow_?cell|scanner|run|operator|technician)(?:[_\W]*{NUMBERED}\W*)?",
     re.IGNORECASE,
 )
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -57,6 +68,16 @@ class SampleIds:
 
 def is_named_like_id(name: str) -> bool:
     return NAMED_LIKE_ID.fullmatch(name.strip()) is not None
+
+
+def is_named_like_person(name: str) -> bool:
+    """Whether a column seems to say whose sample it is, of which a person may have several."""
+    return NAMED_LIKE_PERSON.fullmatch(name.strip()) is not None
+
+
+def is_named_like_batch(name: str) -> bool:
+    """Whether a column seems to say how a sample was measured, and not what it is like."""
+    return NAMED_LIKE_BATCH.fullmatch(name.strip()) is not None
 
 
 def as_text(values: np.ndarray) -> np.ndarray | None:
@@ -120,16 +141,37 @@ def no_feature(name: str, values: np.ndarray) -> Note | None:
         return Note("dates", f"{name!r} holds dates or times ({date!r}): left out; --keep {name!r} makes it categories")
     present = texts[texts != ""]
     n_values = len(np.unique(present))
-    by_name = is_named_like_id(name) and (n_values > FEW or n_values == len(present))
+    few = YES_OR_NO if is_named_like_person(name) else FEW
+    by_name = is_named_like_id(name) and (n_values > few or n_values == len(present))
     if by_name or (is_text and not numbers_among(texts) and looks_like_identifier(texts)):
         found = f"{name!r} looks like an identifier ({n_values} values in {len(present)} samples): left out"
         # Samples of one value would stand on both sides of a split.
         belong = f"; if its samples belong together, give it as --sample-groups {name!r}"
-        return Note("identifier", f"{found}{belong * (n_values < len(present))}; --keep {name!r} makes it a feature")
+        repeats = shared(present) > (LITTLE_REPEATED if by_name else 0.5)
+        text = f"{found}{belong * (n_values < len(present))}; --keep {name!r} makes it a feature"
+        return Note("identifier", text, groups=name if repeats else None)
     if not is_text and in_row_order(values):
         found = f"{name!r} holds whole numbers in the order of the rows, as an ID or a row number does: left out"
         return Note("identifier", f"{found}; --keep {name!r} makes it a feature")
     return None
+
+
+def shared(texts: np.ndarray) -> float:
+    """The share of samples that have the same text as another one."""
+    _, counts = np.unique(texts, return_counts=True)
+    return 1 - float(np.sum(counts == 1)) / max(len(texts), 1)
+
+
+def persons_apart(frame: Frame, target: str) -> list[Note]:
+    """Notes on persons with several samples, where the format keeps them apart from the columns (AnnData's obs)."""
+    notes = []
+    for name, values in frame.labels.items():
+        texts = as_text(values) if name != target and is_named_like_person(name) else None
+        if texts is not None and len(np.unique(texts)) > YES_OR_NO and shared(texts[texts != ""]) > LITTLE_REPEATED:
+            found = f"{name!r} has {len(np.unique(texts))} values in {len(texts)} samples"
+            text = f"{found}: if those of one value belong together, give it as --sample-groups {name!r}"
+            notes.append(Note("identifier", text, groups=name))
+    return notes
 
 
 def sample_ids(frame: Frame, label: str | int | None) -> SampleIds | None:

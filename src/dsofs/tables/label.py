@@ -33,6 +33,7 @@ from dsofs.tables.readers.source import InputFile, open_source
 
 TYPING_ERROR = 0.8  # similarity (difflib) of two names from which on one may be the other, misspelt
 USUAL_LABELS = ("y", "Y", "label", "labels", "target")
+MOST = 0.5  # of the samples
 NEVER_IN_TEXT = b"\x1f"  # a delimiter that leaves lines whole
 
 
@@ -180,7 +181,9 @@ def labels_for(
             return _in_order(bare, frame.n_samples, label_file, "it holds labels alone")
     other = read_frame(path)
     label = target if target is None or target in other.labels else find_column(other, target, "target")
-    pair = matching_ids(possible_ids(frame, None), possible_ids(other, label))
+    theirs = possible_ids(other, label)
+    pair = matching_ids(possible_ids(frame, None), theirs)
+    _refuse_features_as_rows(frame, theirs, pair, file, label_file)
     title, labels = _label_column(other, label, None if pair is None else pair[1], label_file)
     if pair is None:
         lacking = file if not certain_ids(frame, None) else label_file
@@ -195,6 +198,20 @@ def labels_for(
         found = f"labels of {label_file!r} without a sample in {file!r} were dropped"
         notes.append(Note("labels without a sample", f"{len(strange)} {found}: {listed(map(str, strange))}"))
     return labels[rows], own, notes
+
+
+def _refuse_features_as_rows(
+    frame: Frame, theirs: list[SampleIds], pair: tuple[SampleIds, SampleIds] | None, file: str, label_file: str
+) -> None:
+    """Refuse a table whose columns, not rows, are the samples of the file of labels."""
+    in_rows = 0.0 if pair is None else float(np.isin(pair[1].values, pair[0].values).mean())
+    for ids in theirs:
+        columns = ids.values[np.isin(ids.values, frame.names or ())]
+        if len(columns) > MOST * len(ids.values) and len(columns) > in_rows * len(ids.values):
+            raise ValueError(
+                f"The samples of {label_file!r} are the columns of {file!r} ({listed(map(str, columns))}), which has "
+                "its features in rows. One sample per row is needed: transpose the table."
+            )
 
 
 def matching_ids(ours: list[SampleIds], theirs: list[SampleIds]) -> tuple[SampleIds, SampleIds] | None:

@@ -12,7 +12,8 @@ import numpy as np
 from dsofs.design.types import AnyArray
 from dsofs.files import hash_of, readable
 from dsofs.tables.columns import find_column, unique_names
-from dsofs.tables.features import TableFeature, find_blocks, joined, suspicious
+from dsofs.tables.features import TableFeature, find_blocks, gives_label_away, joined, refuse_infinite, suspicious
+from dsofs.tables.identifiers import persons_apart
 from dsofs.tables.known import (
     KnownColumns,
     covariate_blocks,
@@ -50,6 +51,14 @@ class LabelledTable:
     format: str
     sha256: str
     known: KnownColumns = field(default_factory=KnownColumns)
+    leaking: tuple[str, ...] = ()  # features that give the label away
+
+    @property
+    def repeated_ids(self) -> tuple[str, ...]:
+        """Columns left out whose samples may belong together, unless groups of samples are given."""
+        if self.sample_groups is not None:
+            return ()
+        return tuple(note.groups for note in self.notes if note.groups is not None)
 
     @property
     def names(self) -> list[str]:
@@ -146,6 +155,8 @@ def read_labelled(
         raise ValueError(f"No column of {path.name!r} is left to select from.")
     beside_features, covariate_notes = covariate_blocks(frame, roles["covariates"], impute)
     known = known_columns(frame, roles, features, beside_features, read_costs(costs, features))
+    refuse_infinite(X, features)
+    leaking = gives_label_away(X, y, features)
     return LabelledTable(
         X=with_covariates(X, beside_features),
         y=y,
@@ -164,12 +175,14 @@ def read_labelled(
             *label.notes,
             *label_notes,
             *id_notes,
+            *(persons_apart(frame, label.name) if groups is None else ()),
             *block_notes,
             *covariate_notes,
-            *suspicious(X, y, features, label.name),
+            *suspicious(X, features, leaking, label.name),
         ),
         file=file,
         format=frame.format,
         sha256=hash_of(path),
         known=known,
+        leaking=tuple(features[index].name for index in np.flatnonzero(leaking)),
     )

@@ -19,7 +19,7 @@ from dsofs.tables.columns import listed, unique_names, values_of
 from dsofs.tables.counts import TRANSFORMS, TransformRecord
 from dsofs.tables.features import TableFeature
 from dsofs.tables.labelled import LabelledTable
-from dsofs.tables.readers import Frame, read_frame
+from dsofs.tables.readers import Frame, Note, read_frame
 from dsofs.tables.readers.numbers import number
 
 HEAD = {"schema": "dsofs selection", "schema_version": 2}  # 2: features name their group
@@ -142,6 +142,21 @@ class Selection:
             X[:, column] = values
         return X if self.transform is None else self._transformed(X, self.transform, frame)
 
+    def unknown_categories(self, frame: Frame) -> list[Note]:
+        """Notes on columns whose categories were selected together and which hold others in this file."""
+        known: dict[str, list[SelectedFeature]] = {}
+        for feature in self.features:
+            if feature.category is not None and feature.group is not None:
+                known.setdefault(feature.column, []).append(feature)
+        notes = []
+        for column, features in known.items():
+            strange = np.flatnonzero(sum(self._columns(frame, features, "selected columns")) == 0)
+            if len(strange):
+                found = f"{column!r} holds what was not in the data of the selection, first in sample {strange[0] + 1}"
+                where = f"{len(strange)} of {frame.n_samples} samples are 0 in all columns of its categories"
+                notes.append(Note("unknown categories", f"{found}: {where}"))
+        return notes
+
     def _transformed(self, X: Floats, transform: TransformRecord, frame: Frame) -> Floats:
         """What the transform of the whole file would hold of the selected columns ``X``."""
         if not transform.features:
@@ -164,7 +179,9 @@ class Selection:
             # In svmlight any index that no sample has is a column of zeros.
             missing = [column for column in absent if not (frame.open_ended and column.isdecimal())]
             if missing:
-                raise ValueError(f"The file lacks {len(missing)} of the {what}: {listed(missing)}.")
+                raise ValueError(
+                    f"The file lacks {len(missing)} of the {what}: {listed(missing)}.{_why(frame, missing)}"
+                )
             return [where.get(feature.column) for feature in features]
         return [self._shifted(feature.position, frame.n_columns) for feature in features]
 
@@ -178,6 +195,14 @@ class Selection:
             f"Columns cannot be found by position: the file has {n_columns}, and the data of the selection "
             f"{self.n_columns}. Give a file with names, or with the same columns."
         )
+
+
+def _why(frame: Frame, missing: list[str]) -> str:
+    """What may explain that columns are missing."""
+    if any(np.isin(missing, values).all() for values in frame.text.values()):
+        return " They are rows of the file, and one sample per row is needed: transpose it."
+    close = [name for name in frame.names or () if name.casefold() == missing[0].casefold()]
+    return f" It has {close[0]!r}: write names alike." if close else ""
 
 
 def _column(frame: Frame, place: int, feature: AnyFeature) -> Floats:

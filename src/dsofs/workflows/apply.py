@@ -11,7 +11,7 @@ from dsofs.design.types import Floats
 from dsofs.files import write_whole
 from dsofs.tables.columns import as_written, find_column, unique_names
 from dsofs.tables.identifiers import is_named_like_id, sample_ids
-from dsofs.tables.readers import Frame, read_frame
+from dsofs.tables.readers import Frame, Note, read_frame
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import WRITERS, Columns
 
@@ -27,6 +27,7 @@ class AppliedSelection:
     ids: Columns  # the IDs of the samples by the name of their column; empty if the file has none
     kept: Columns  # other columns that were to be kept
     file: Path | None  # that was written
+    notes: tuple[Note, ...] = ()  # what is odd about the file
 
 
 def apply_selection(
@@ -85,7 +86,8 @@ def apply_selection(
     kept = _kept_columns(frame, keep, [*ids, *chosen.names])
     if out is not None and write is not None:
         write_whole(out, write(X, chosen.names, ids, kept))
-    return AppliedSelection(X, chosen.names, ids, kept, None if out is None else Path(out))
+    notes = tuple(chosen.unknown_categories(frame))
+    return AppliedSelection(X, chosen.names, ids, kept, None if out is None else Path(out), notes)
 
 
 def _ids_of(frame: Frame, selection: Selection) -> Columns:

@@ -239,7 +239,8 @@ def select_table(
         time_limit=None if time_limit is None else max(0.0, time_limit - sum(watch.laps.values()) - OVERHEAD),
         random_state=random_state,
         n_jobs=ALL_CORES if n_jobs is None else n_jobs,
-        source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps)),
+        source=Source(table.file, table.sha256, command, tuple(note.sentence for note in notes), dict(watch.laps),
+                      table.leaking, table.repeated_ids),
         progress=progress,
         on_plan=on_plan,
     )  # fmt: skip

@@ -120,4 +120,6 @@ def format_of(source: InputFile) -> Format:
     for format in FORMATS:
         if format.matches(source):
             return format
+    if source.head.startswith(b"PK"):
+        raise DamagedFileError("it is a zip archive, but neither NPZ nor Excel: unpack it, and give the file in it")
     raise DamagedFileError("it is a binary file of unknown format: save the data as CSV (UTF-8), NPZ or Parquet")

@@ -16,7 +16,7 @@ from dsofs.design.budget import DOUBLE
 from dsofs.design.types import Floats, Ints
 from dsofs.files import DamagedFileError
 from dsofs.tables.readers import header
-from dsofs.tables.readers.frame import Frame
+from dsofs.tables.readers.frame import Frame, Note
 from dsofs.tables.readers.numbers import exact_texts, is_missing, more_than_numbers, number, parse_plain
 from dsofs.tables.readers.source import InputFile, refuse_too_big
 
@@ -68,8 +68,11 @@ def read(source: InputFile) -> Frame:
         comment = header.last_comment(stream)
     if comment and header.is_commented_header(split(comment, delimiter), split(first[0][1], delimiter)):
         first.insert(0, (0, comment))
-    rows = [split(line, delimiter) for _, line in first]
-    titles = tuple(decode(cell).strip() for cell in rows[0]) if header.has_header(rows) else None
+    with_points = decimal_commas([line for _, line in first[1:]], delimiter)
+    rows = [split(line if with_points is None else with_points(line), delimiter) for _, line in first]
+    titles = None
+    if header.has_header(rows):
+        titles = tuple(decode(cell).strip() for cell in split(first[0][1], delimiter))
     samples = rows if titles is None else rows[1:]
     if not samples:
         raise DamagedFileError("it holds a single line, a header without samples")
@@ -79,12 +82,16 @@ def read(source: InputFile) -> Frame:
         delimiter=delimiter,
         text=frozenset(index for index, cell in enumerate(samples[0]) if number(cell) is None),
         skip=line - 1,
+        as_csv=with_points,
     )
     frame = read_body(source, layout, None if titles is None else header.fitting_names(titles, samples, line))
     if titles is not None:
         header.check_nameless(frame, titles)
     kind = "TSV" if delimiter == TAB else "CSV"
-    return replace(frame, format=kind, notes=header.notes(frame.names))
+    notes = header.notes(frame.names)
+    if with_points is not None:
+        notes += (Note("decimal commas", "numbers have decimal commas: 1,5 was read as 1.5"),)
+    return replace(frame, format=kind, notes=notes)
 
 
 def read_body(source: InputFile, layout: Layout, names: tuple[str, ...] | None) -> Frame:
@@ -136,6 +143,23 @@ def sniff_delimiter(lines: list[bytes]) -> bytes:
         candidates.append((even and counts[-1] > 0, counts[0], delimiter))
     _, count, best = max(candidates, key=lambda candidate: candidate[:2])
     return best if count else BLANKS
+
+
+def decimal_commas(lines: list[bytes], delimiter: bytes) -> Callable[[bytes], bytes] | None:
+    """Makes decimal points of decimal commas in a line, if some of these lines have commas that can be nothing else.
+
+    A comma before three digits may also stand between thousands; one before fewer or more of them, or behind a zero
+    alone, does not.
+    """
+    if delimiter not in (b";", TAB, b"|"):
+        return None
+    mark = re.escape(delimiter)
+    cell = rb'(^|%s)( *"?[-+]?%s(?:[eE][-+]?\d+)?"?[ \r]*)(?=%s|$)'
+    sure = re.compile(cell % (mark, rb"(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)", mark))
+    if not any(sure.search(line) for line in lines):
+        return None
+    number_with_comma = re.compile(cell % (mark, rb"\d+,\d+", mark))
+    return lambda line: number_with_comma.sub(lambda found: found[0].replace(b",", b"."), line)
 
 
 def split(line: bytes, delimiter: bytes) -> list[bytes]:
@@ -234,6 +258,7 @@ class Cutter:
             raise DamagedFileError(
                 f"line {count} has {n_commas + 1} columns, and the lines before it {self.n_commas + 1}: the file is "
                 f"cut short there or that line is damaged (columns are cut at {self.layout.delimiter.decode()!r})"
+                f"{header.TITLE * (count - self.layout.skip <= SNIFFED_LINES)}"
             )
 
 

@@ -52,4 +52,5 @@ def _column(cells: list[Any]) -> Column:
 def _sheet_notes(sheets: list[str]) -> tuple[Note, ...]:
     if len(sheets) == 1:
         return ()
-    return (Note("sheets", f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read"),)
+    read = f"the workbook has {len(sheets)} sheets; the first one, {sheets[0]!r}, was read"
+    return (Note("sheets", f"{read}: move the table there if it is in another"),)

@@ -23,6 +23,7 @@ class Note:
 
     kind: str
     text: str
+    groups: str | None = None  # the column that it is about, if that may say which samples belong together
 
     @property
     def ended(self) -> str:

@@ -12,12 +12,26 @@ from dsofs.tables.readers.frame import Frame, Note
 from dsofs.tables.readers.numbers import number
 
 COMMENTS = (b"#", b"sep=")  # before the header; the second tells spreadsheets the delimiter
+SCALE = 8  # numbers: random ones rise or fall all along in one of 20,160 rows
+TITLE = "; if lines above the table, such as a title, do not belong to it, delete them"
 CUT_AT = "commas, tabs, semicolons, | or blanks"
 
 
 def has_header(rows: list[list[bytes]]) -> bool:
     """Whether the first row names the columns; one that stands alone does."""
-    return len(rows) == 1 or _is_header(rows[0], rows[1])
+    return len(rows) == 1 or _is_header(rows[0], rows[1]) or _is_scale(rows)
+
+
+def _is_scale(rows: list[list[bytes]]) -> bool:
+    """Whether the first row holds wavelengths, times or masses: numbers that rise or fall, as in no row below it."""
+    scale, *samples = [_is_monotone(row) for row in rows]
+    return scale and not any(samples)
+
+
+def _is_monotone(row: list[bytes]) -> bool:
+    values = np.array([value for cell in row if (value := number(cell)) is not None and np.isfinite(value)])
+    steps = np.diff(values)
+    return len(values) >= SCALE and bool((steps > 0).all() or (steps < 0).all())
 
 
 def _is_header(first: list[bytes], second: list[bytes]) -> bool:
@@ -63,7 +77,9 @@ def fitting_names(header: tuple[str, ...], rows: list[list[bytes]], line: int) -
         return (*header, "") if delimiters_at_the_end else ("", *header)
     if len(header) < n_columns or any(header[n_columns:]):
         cure = "correct the header, or that line" if n_columns > 1 else f"put {CUT_AT} between the columns"
-        raise DamagedFileError(f"its header has {len(header)} names, and line {line} has {n_columns} cells: {cure}")
+        raise DamagedFileError(
+            f"its header has {len(header)} names, and line {line} has {n_columns} cells: {cure}{TITLE}"
+        )
     return header[:n_columns]  # behind them there are delimiters alone
 
 
