@@ -91,12 +91,13 @@ class Proposals:
 
     def _largest(self, plain: Floats) -> Floats:
         """Plain weights of the largest rows: of a working set where others can return, else of most of them."""
-        count, weights = int(np.count_nonzero(plain)), plain.copy()
+        weights = plain.copy()
+        if not self.rows_may_leave:  # the objective rose without the others
+            return weights
         if self.can_return.all():
-            count = int(WORKING_SET * self.problem.X.sample_size)
-        elif self.may_thin and self.rows_may_leave:
-            count = max(DIRECT, int(np.ceil(KEPT * count)))
-        _keep_largest(weights, count)
+            _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
+        elif self.may_thin:
+            _keep_largest(weights, max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain)))))
         return weights
 
     def learn(self, accepted: bool) -> None:
