@@ -124,8 +124,12 @@ class Factor:
 
     def half_solve(self, rhs: Floats) -> Floats:
         """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L_M^{-1} rhs, orthogonal to H."""
+        if not len(rhs):
+            return rhs
+        if not self.n_border and rhs.ndim == 2 and rhs.flags.c_contiguous:  # R' = rhs' L'^{-1}, without a copy by rows
+            return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1)).T
         if not self.n_border:
-            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
         n, half = len(rhs), self._forward(rhs)
         basis = lapack.dtrtrs(self.L[n:, n:], self.L[n:, :n], lower=1)[0].T  # orthonormal, of the columns of H
         half[:n] += basis @ half[n:]
