@@ -256,7 +256,7 @@ class Newton:
 
     def learn(self, accepted: bool) -> None:
         factor = RELAX if accepted else TIGHTEN
-        self.damping = float(np.clip(self.damping * factor, LEAST_DAMPING, MOST_DAMPING))
+        self.damping = min(max(self.damping * factor, LEAST_DAMPING), MOST_DAMPING)
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
         """New weights, or None: without factors, with too many rows where plain steps are as good, after rounding."""
