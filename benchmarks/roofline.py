@@ -76,8 +76,8 @@ def _factorise(K: np.ndarray, _: Any, part: np.ndarray | None = None, n_border: 
     return Work(k**3 / 6, DOUBLE * 2 * k**2, 1, rows=k)
 
 
-def _wrong_side(step: Any, *_: Any) -> Work:
-    return Work(step.matrix.K.size, DOUBLE * step.matrix.K.size)
+def _wrong_side(step: Any, columns: list[int]) -> Work:
+    return Work(len(columns) * step.matrix.K.size, DOUBLE * step.matrix.K.size)
 
 
 def _half_solve(factor: Any, right: np.ndarray) -> Work:

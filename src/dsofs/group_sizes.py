@@ -40,7 +40,7 @@ class GroupSizes:
         """``groups`` is that of each of the first columns of X; ``n_targets`` is the number of columns of Y."""
         counts = np.bincount(groups)
         df = np.ones(len(counts))
-        columns = columns_of(groups)
+        columns = columns_of(groups, len(groups))
         for group in np.flatnonzero(counts > 1):
             df[group] = _degrees_of_freedom(X.take(columns[group]))
         rare = 1 / max(len(groups), 2)

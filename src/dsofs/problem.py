@@ -25,6 +25,7 @@ from dsofs.design.types import Bools, Floats, Ints
 SUPPORT = 1e-6  # rows below this part of the largest are about to vanish and not part of the support
 ALIVE = 1e-3  # a group is alive while its norm is above this part of the largest
 BISECTIONS = 50
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class Status(Enum):
@@ -144,8 +145,11 @@ class Problem:
         """||W_g||_F of every group, where W holds all rows, or only ``rows`` and is zero elsewhere."""
         if rows is None:
             return group_norms(W, self.groups, self.n_groups)
-        labels = rows if self.groups is None else self.groups[rows]
-        return group_norms(W, labels, self.n_groups)
+        if self.groups is not None:
+            return group_norms(W, self.groups[rows], self.n_groups)
+        norms = np.zeros(self.n_groups)
+        norms[rows] = row_norms(W)
+        return norms
 
     def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
         """||X_g'B||_F of every group; ``rough``: where only the largest matters, the others need not be exact."""
@@ -169,10 +173,9 @@ class Problem:
 
     def shares(self, norms: Floats) -> Floats:
         """The norms of all groups, relative to the largest within the term of the group."""
-        tiny = np.finfo(np.float64).tiny
         if self.terms is None:
-            return norms / max(norms.max(), tiny)
-        largest = np.maximum(self.terms.size, tiny)
+            return norms / max(norms.max(), TINY)
+        largest = np.maximum(self.terms.size, TINY)
         np.maximum.at(largest, self.terms.of_group, norms)
         return norms / largest[self.terms.of_group]
 
@@ -280,12 +283,14 @@ class Survival:
 
     def record(self, norms: Floats) -> None:
         self.now += 1
-        share = norms / max(norms.max(), np.finfo(float).tiny)
-        alive = np.flatnonzero(share > ALIVE)
+        largest = float(norms.max())
+        share = norms / max(largest, TINY)
+        alive = share > ALIVE
         self.step[alive], self.share[alive] = self.now, share[alive]
-        never = np.flatnonzero(self.step == 0)
-        self.share[never] = np.maximum(share[never], self.share[never])
-        self.largest = max(self.largest, float(norms.max()))
+        never = (self.step == 0).nonzero()[0]
+        if len(never):
+            self.share[never] = np.maximum(share[never], self.share[never])
+        self.largest = max(self.largest, largest)
 
 
 @dataclass(frozen=True)
@@ -323,7 +328,7 @@ class Penalty:
     def value(self, norms: Floats) -> float:
         present = norms != 0  # NaN comes through
         p = self._at(present)
-        return float(np.sum(norms[present] ** p / p))
+        return float((norms[present] ** p / p).sum())
 
     def weights(self, norms: Floats) -> Floats:
         """d: equality in the bound, so the inner step cannot raise the objective."""
@@ -334,12 +339,17 @@ class Penalty:
 
     def conjugates(self, g: Floats) -> list[Conjugate]:
         """The conjugates of the groups of each p > 1; g holds ||X_g'B|| of every group."""
-        powers = np.full(len(g), self.p)
-        return [Conjugate.of(g[powers == p], p) for p in np.unique(self.p) if p > 1]
+        if not isinstance(self.p, np.ndarray):
+            return [Conjugate.of(g, self.p)] if self.p > 1 else []
+        return [Conjugate.of(g[self.p == p], p) for p in np.unique(self.p) if p > 1]
 
     def largest_multiple(self, g: Floats) -> float:
         """The largest t for which t g keeps the constraints of p = 1."""
-        largest = float(g[np.full(len(g), self.p) == 1].max(initial=0.0))
+        if isinstance(self.p, np.ndarray):
+            g = g[self.p == 1]
+        elif self.p != 1:
+            return np.inf
+        largest = float(g.max(initial=0.0))
         return 1 / largest if largest > 0 else np.inf
 
     def _at(self, present: Bools) -> float | Floats:
@@ -404,7 +414,7 @@ class SquaredHinge:
         return t < 1
 
     def cost(self, a: Floats, t: Floats | None = None) -> float:
-        return 0.5 * float(np.sum(self.slack * a**2))  # xi = s a; no infinite C times nothing
+        return 0.5 * float((self.slack * a**2).sum())  # xi = s a; no infinite C times nothing
 
     def conjugates(self, B: Floats) -> list[Conjugate]:
         return [Conjugate.of(np.sqrt(self.slack) * np.abs(B), 2.0)]

@@ -28,7 +28,7 @@ from scipy.special import betainc
 
 from dsofs.design.budget import single_threaded
 from dsofs.design.interface import Design
-from dsofs.design.linalg import columns_of, group_norms, row_norms
+from dsofs.design.linalg import columns_of, group_norms, inverse, row_norms
 from dsofs.design.standard import Copies
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import Problem, Solution
@@ -239,7 +239,7 @@ def unexplained(
     ``given``: columns that are taken before all others. ``cost``: of every group; what it explains is divided by it.
     ``count``: groups that are taken; None is all.
     """
-    columns = columns_of(np.arange(X.n_columns) if groups is None else groups)
+    columns = columns_of(groups, X.n_columns)
     firsts = np.array([F[0] for F in columns])
     moments = _Moments.of(X, Y, given)
     G, b, total, left = moments.G, moments.b, moments.total, moments.df
@@ -355,11 +355,11 @@ def turns_of_elimination(
     ``given``: columns that always stay. ``divisor``: what the columns of each group were divided by, to make it costly;
     it weighs less by that.
     """
-    group_of = np.arange(X.n_columns) if groups is None else groups
-    columns = columns_of(group_of)
+    columns = columns_of(groups, X.n_columns)
     divisor = np.ones(len(columns)) if divisor is None else divisor
     moments = _Moments.of(X, Y, given)
-    ridge = _Ridge(moments, RIDGE * float((moments.variances * divisor[group_of] ** 2).max()))
+    of_columns = divisor if groups is None else divisor[groups]
+    ridge = _Ridge(moments, RIDGE * float((moments.variances * of_columns**2).max()))
     df = {group: ridge.degrees_of_freedom(F) for group, F in enumerate(columns) if len(F) > 1}
     turns, gone = np.empty(len(columns), dtype=np.intp), np.zeros(len(columns))  # infinite for those that went
     for turn in range(len(columns)):
@@ -391,7 +391,7 @@ class _Ridge:
 
     def __init__(self, moments: _Moments, lam: float) -> None:
         self.moments, self.lam, self.n_left = moments, lam, len(moments.G)
-        H = np.linalg.inv(moments.G + lam * np.eye(self.n_left))
+        H = inverse(moments.G, lam)
         self.both = np.hstack([H, H @ moments.b])
         self.H, self.W = np.split(self.both, [self.n_left], axis=1)
 
@@ -441,7 +441,7 @@ class _Ridge:
 
 def _last_of_tied(norms: Floats, largest: float, scores: Floats) -> int:
     """The smallest norm, up to rounding of the largest; of tied ones that of lowest score; of tied ones the last."""
-    tied = np.flatnonzero(norms <= norms.min() + TIED * largest)
+    tied = (norms <= norms.min() + TIED * largest).nonzero()[0]
     if len(tied) == 1:
         return int(tied[0])
     lowest = np.flatnonzero(scores[tied] <= (1 + TIED) * scores[tied].min())

@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
 from dsofs.design.budget import Budget, cuts, threads_for
 from dsofs.design.linalg import SymmetricSum, like, row_norms, symmetric, take, to_numpy
@@ -184,7 +183,7 @@ def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -
     total = SymmetricSum()
     with threads_for(n_samples**2 * n_columns // 2):
         for S in pieces:
-            if is_numpy_array(S):
+            if isinstance(S, np.ndarray):
                 total.add(S)
             else:
                 K = S @ S.T if K is None else K + S @ S.T

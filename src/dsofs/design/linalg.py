@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array, to_device
+from array_api_compat import array_namespace, device, to_device
 from scipy.linalg import blas, lapack
 
 from dsofs.design.budget import cuts
@@ -50,8 +50,10 @@ def group_norms(W: Floats, groups: Ints | None, n_groups: int) -> Floats:
     return np.sqrt(np.bincount(groups, weights=squares, minlength=n_groups))
 
 
-def columns_of(groups: Ints) -> list[Ints]:
-    """The columns of each group."""
+def columns_of(groups: Ints | None, n_columns: int) -> list[Ints]:
+    """The columns of each group; without any each column is one."""
+    if groups is None:
+        return list(np.arange(n_columns)[:, None])
     return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
 
 
@@ -89,7 +91,7 @@ def _starts(labels: Ints) -> Ints:
     return np.flatnonzero(np.diff(labels, prepend=-1))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Factor:
     """Lower Cholesky factor L of the rows and columns ``index`` of a matrix M, which may have a border F at its end.
 
@@ -122,8 +124,12 @@ class Factor:
 
     def half_solve(self, rhs: Floats) -> Floats:
         """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L_M^{-1} rhs, orthogonal to H."""
+        if not len(rhs):
+            return rhs
+        if not self.n_border and rhs.ndim == 2 and rhs.flags.c_contiguous:  # R' = rhs' L'^{-1}, without a copy by rows
+            return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1)).T
         if not self.n_border:
-            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
         n, half = len(rhs), self._forward(rhs)
         basis = lapack.dtrtrs(self.L[n:, n:], self.L[n:, :n], lower=1)[0].T  # orthonormal, of the columns of H
         half[:n] += basis @ half[n:]
@@ -180,12 +186,16 @@ def factorise(
     if not len(index):
         return Factor(index, M)
     n = len(index) - n_border
-    M.flat[: n * (len(M) + 1) : len(M) + 1] += ridge[index[:n]] if isinstance(ridge, np.ndarray) else ridge
+    diagonal = M.ravel("K")[: n * (len(M) + 1) : len(M) + 1]
+    diagonal += ridge.take(index[:n]) if isinstance(ridge, np.ndarray) else ridge
     # The transpose of a symmetric matrix is itself, in the order that LAPACK overwrites without a copy.
     L, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
-    if n_border:
+    if n_border == 1:
+        h = L[n, :n]
+        L[n, n] = (h.dot(h) + TINY) ** 0.5
+    elif n_border:
         H = L[n:, :n]  # transposed
         L[n:, n:] = lapack.dpotrf((H.dot(H.T) + TINY) * _raised_diagonal(n_border), lower=1)[0]
     return Factor(index, L, n_border)
@@ -194,6 +204,12 @@ def factorise(
 @cache
 def _raised_diagonal(q: int) -> Floats:
     return 1 + DEPENDENT * np.eye(q)
+
+
+def inverse(K: Floats, ridge: float) -> Floats:
+    """Of K + ridge I, which must be positive definite: with half the work of a general matrix."""
+    # Of the transposes of its arguments, LAPACK's lower triangle is our upper one.
+    return symmetric(np.asarray(lapack.dpotri(factorise(K, ridge).L, lower=1, overwrite_c=1)[0]).T)
 
 
 class SymmetricSum:
@@ -236,12 +252,14 @@ def symmetric(K: Floats) -> Floats:
 
 def to_numpy(array: AnyArray) -> Floats:
     """The array on the host, as NumPy float64 that can be written to."""
+    if type(array) is np.ndarray and array.dtype == np.float64 and array.flags.writeable:
+        return array  # at once, as it is called for every small product
     return np.require(on_host(array), np.float64, "W")
 
 
 def on_host(array: AnyArray) -> np.ndarray:
     """The array as a NumPy array of its own type, wherever it is."""
-    if is_numpy_array(array):
+    if isinstance(array, np.ndarray):
         return np.asarray(array)
     try:
         return np.from_dlpack(array)
@@ -251,14 +269,14 @@ def on_host(array: AnyArray) -> np.ndarray:
 
 def like(X: AnyArray, host: np.ndarray) -> AnyArray:
     """Numbers of the host in the library, dtype and device of X."""
-    if is_numpy_array(X):
+    if isinstance(X, np.ndarray):
         return host
     return array_namespace(X).asarray(host, dtype=X.dtype, device=device(X))
 
 
 def take(X: AnyArray, index: Ints, axis: int) -> AnyArray:
     """The rows (axis 0) or columns (axis 1) ``index`` of X."""
-    if is_numpy_array(X):
+    if isinstance(X, np.ndarray):
         # At once: on small data the way through the namespace takes longer than the rest. Of an array that is held by
         # columns, as a data frame's is, ``take`` would first copy all.
         return X.T.take(index, 1 - axis).T if X.flags.f_contiguous else X.take(index, axis)

@@ -91,12 +91,13 @@ class Proposals:
 
     def _largest(self, plain: Floats) -> Floats:
         """Plain weights of the largest rows: of a working set where others can return, else of most of them."""
-        count, weights = int(np.count_nonzero(plain)), plain.copy()
+        weights = plain.copy()
+        if not self.rows_may_leave:  # the objective rose without the others
+            return weights
         if self.can_return.all():
-            count = int(WORKING_SET * self.problem.X.sample_size)
-        elif self.may_thin and self.rows_may_leave:
-            count = max(DIRECT, int(np.ceil(KEPT * count)))
-        _keep_largest(weights, count)
+            _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
+        elif self.may_thin:
+            _keep_largest(weights, max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain)))))
         return weights
 
     def learn(self, accepted: bool) -> None:
@@ -255,7 +256,7 @@ class Newton:
 
     def learn(self, accepted: bool) -> None:
         factor = RELAX if accepted else TIGHTEN
-        self.damping = float(np.clip(self.damping * factor, LEAST_DAMPING, MOST_DAMPING))
+        self.damping = min(max(self.damping * factor, LEAST_DAMPING), MOST_DAMPING)
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
         """New weights, or None: without factors, with too many rows where plain steps are as good, after rounding."""

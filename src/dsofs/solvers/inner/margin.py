@@ -93,10 +93,11 @@ class GramSpace:
         """``loss``: None for hard margins."""
         self.Y, self.loss, self.F = Y, loss, F
         self.slack, self.upper = (None, None) if loss is None else (loss.slack, loss.upper)
+        self.ones = np.ones_like(Y)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         try:
-            solved = solve_qp(X.gram(d), self.Y, np.ones_like(self.Y), B, self.slack, self.upper, self.F)
+            solved = solve_qp(X.gram(d), self.Y, self.ones, B, self.slack, self.upper, self.F)
         except np.linalg.LinAlgError:
             return None
         if not solved.solved:

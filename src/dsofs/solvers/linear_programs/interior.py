@@ -155,7 +155,8 @@ class _Program:
         largest = np.abs(self._products(first)).max()
         self.a = FIRST_SIZE * first / (largest if self.upper is None else max(largest, 1.0))
         self.room = self._room()
-        self.multipliers = self.a.sum() / len(working) * self._counts() / self.room
+        self.counts = self._counts()
+        self.multipliers = self.a.sum() / len(working) * self.counts / self.room
 
     def dual(self) -> float:
         return float(self.a.sum())
@@ -190,18 +191,18 @@ class _Program:
         self.a = self.a * DRAWN_BACK / dual_norms[joining].max()
         self.room = self._room()
         multipliers = np.insert(self.multipliers, np.concatenate([place, n + place]), 0.0)
-        counts = self._counts()
-        mu = multipliers @ self.room / counts.sum()
-        self.multipliers = np.maximum(multipliers, CENTRED * mu * counts / self.room)
+        self.counts = self._counts()
+        mu = multipliers @ self.room / self.counts.sum()
+        self.multipliers = np.maximum(multipliers, CENTRED * mu * self.counts / self.room)
 
     def step(self) -> bool:
         """Whether floating point could do it."""
-        u, r, counts = self.multipliers, self.room, self._counts()
-        mu = u @ r / counts.sum()
+        u, r, counts, total = self.multipliers, self.room, self.counts, self.counts.sum()
+        mu = u @ r / total
         try:
             solve = self._solver(u / r)
             _, du, dr = self._direction(solve, None)
-            reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / counts.sum()
+            reached = (u + _length(u, du) * du) @ (r + _length(r, dr) * dr) / total
             da, du, dr = self._direction(solve, mu * (reached / mu) ** 3 * counts - du * dr)
         except np.linalg.LinAlgError:
             return False
@@ -276,9 +277,9 @@ class _Program:
 
 
 def _length(x: Floats, dx: Floats, part: float = 1.0) -> float:
-    """``part`` of the way along dx to where some x is zero, or all of dx."""
-    falling = dx < 0
-    return float(np.min(part * x[falling] / -dx[falling], initial=1.0))
+    """``part`` of the way along dx to where some x > 0 is zero, or all of dx."""
+    fastest = float((dx / x).min())
+    return part / -fastest if fastest < -part else 1.0
 
 
 def _largest(values: Floats, count: int) -> Ints:

@@ -161,6 +161,8 @@ class Certifier:
 
 def free_pull(problem: Problem, B: Floats) -> Floats:
     """|F'B|, zero at an optimum, relative to the most that its terms add up to without their signs in any class."""
+    if problem.free is None:
+        return np.empty((0, B.shape[1]))
     most = (np.abs(problem.F.T) @ np.abs(B)).max(axis=1, keepdims=True)
     return np.abs(problem.F.T @ B) / np.maximum(most, TINY)
 

@@ -9,6 +9,9 @@ down and vanishes at the solution:
 
     B <- argmin  ... + rho/2 ||B - B_previous||^2
 
+Small problems are quick to factorise, and calls of NumPy take longer: what is not a factorisation is done for all
+classes at once, each of which is a row of all arrays here. Large ones are solved class by class, in threads.
+
 Rows of W that are not penalised put a constraint on each class, F'b = 0 with the columns F of X that they are for.
 Their weights are its multipliers. They follow b, as if K had further rows with y = 0, which are always free: F is the
 border of K.
@@ -23,9 +26,9 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from dsofs.design.budget import DOUBLE, Budget, for_each
+from dsofs.design.budget import DOUBLE, THREADED, Budget, for_each
 from dsofs.design.linalg import Factor, factorise, with_border
-from dsofs.design.types import Bools, Floats
+from dsofs.design.types import Bools, Floats, Ints
 from dsofs.solvers.qp.box_interior import box_sides
 
 PROXIMAL = 1e-11  # of the mean diagonal of K: far above rounding, far below any curvature that matters
@@ -33,8 +36,9 @@ MAX_PROXIMAL_STEPS, STAGNANT = 12, 0.9  # the latter: a residual that falls no f
 KKT_TOL, SOLVED = 1e-10, 1e-6  # the residual aimed at, and the largest that counts as solved; in units of the margin
 MAX_EXCHANGES = 15  # pivoting settles in two to ten; beyond that other methods are quicker
 PATIENCE = 3  # so many exchanges in a row without fewer infeasibilities: it is going round in circles
-STIFF, TINY = 1e4, np.finfo(np.float64).tiny
+STIFF, TINY, EPS = 1e4, float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).eps)
 ZERO = 1e-12  # multipliers below this, relative to the largest, are zero
+NOTHING = Factor.empty()
 
 
 @dataclass(frozen=True)
@@ -66,41 +70,46 @@ def solve_qp(
 
     LinAlgError means that floating point cannot tell the QP from one without a solution.
     """
-    m, c = Y.shape
     matrix = Matrix.of(K, F)
-    if matrix.q:
-        K, Y, Q = matrix.K, _padded(Y, matrix.q), _padded(Q, matrix.q)
-        B, slack = (None if given is None else _padded(given, matrix.q) for given in (B, slack))
-    B = _first(matrix, Y, Q, slack, upper) if B is None else B.copy()
-    kept = Kept(c, room=K.size + Budget.block // DOUBLE)
+    Y, Q = _rows(Y, matrix.q), _rows(Q, matrix.q)
+    slack, upper = (None if given is None else _rows(given, matrix.q) for given in (slack, upper))
+    found = _first(matrix, Y, Q, slack, upper) if B is None else _rows(B, matrix.q).copy()
+    c, m = len(Y), len(K)
+    kept = Kept(c, room=matrix.K.size + Budget.block // DOUBLE)
     pending, residuals, excess = np.arange(c), np.full(c, np.inf), Q
 
-    def solve_column(j: np.intp) -> None:
-        ridge = matrix.rho if slack is None else matrix.rho + slack[:, j]
-        target = Y[:, j] * (Q[:, j] + matrix.rho * np.abs(B[:, j]))
-        step = ProximalStep(matrix, Y[:, j], target, ridge, _bounds(upper, j))
-        B[:, j], factor = step.solve(B[:, j])
-        kept.keep(j, factor)
+    def solve_part(columns: Ints) -> None:
+        at = slice(None) if len(columns) == c else columns
+        ridge = matrix.rho if slack is None else matrix.rho + slack[at]
+        target = Y[at] * (Q[at] + matrix.rho * np.abs(found[at]))
+        step = ProximalStep(matrix, Y[at], target, ridge, _bounds(upper, at), found[at])
+        found[at] = step.solve()
+        kept.keep(columns, step.factors)
 
     for _ in range(MAX_PROXIMAL_STEPS):
-        for_each(solve_column, list(pending), factorisations(B[:, pending]))
-        last, excess = residuals, _excess(K, Y, Q, B, slack)
-        residuals = np.max(_violations(excess, B, upper), axis=0, initial=0.0)
-        pending = np.flatnonzero((residuals > KKT_TOL) & (residuals <= STAGNANT * last))
+        work = len(pending) * m**3 / 6  # at the most
+        work = work if work <= THREADED else factorisations(found[pending].T)
+        for_each(solve_part, [pending] if work <= THREADED else list(pending[:, None]), work)
+        last, excess = residuals, _excess(matrix.K, Y, Q, found, slack)
+        residuals = _violations(excess, found, upper).max(axis=1, initial=0.0)
+        pending = ((residuals > KKT_TOL) & (residuals <= STAGNANT * last)).nonzero()[0]
         if not len(pending):
             break
-    residual = float(np.max(residuals, initial=0.0))  # NaN comes through
-    return QPSolution(B[:m], excess[:m], kept.factors, residual, B[m:])
+    residual = float(residuals.max(initial=0.0))  # NaN comes through
+    return QPSolution(found.T[:m], excess.T[:m], kept.factors, residual, found.T[m:])
 
 
-def _padded(of_samples: Floats, q: int) -> Floats:
-    """With zeros for the border."""
-    return np.concatenate([of_samples, np.zeros((q, of_samples.shape[1]))])
+def _rows(of_columns: Floats, q: int) -> Floats:
+    """A row for each column, with zeros for the border."""
+    if q:
+        of_columns = np.concatenate([of_columns, np.zeros((q, of_columns.shape[1]))])
+    return np.ascontiguousarray(of_columns.T)
 
 
 def factorisations(B: Floats) -> float:
-    """Multiplications of a Cholesky factorisation for each column, of the samples with a multiplier."""
-    return float(np.sum(np.count_nonzero(B, axis=0) ** 3.0)) / 6
+    """Multiplications of a Cholesky factorisation for each column, of the samples with a multiplier; of all if none."""
+    counts = np.count_nonzero(B, axis=0)
+    return float((np.where(counts, counts, len(B)) ** 3.0).sum()) / 6
 
 
 def _first(matrix: Matrix, Y: Floats, Q: Floats, slack: Floats | None, upper: Floats | None) -> Floats:
@@ -108,34 +117,36 @@ def _first(matrix: Matrix, Y: Floats, Q: Floats, slack: Floats | None, upper: Fl
 
     Zero where columns have no matrix in common.
     """
-    if upper is not None or not (slack is None or (slack == slack[:, :1]).all()):
+    if upper is not None or not (slack is None or (slack == slack[:1]).all()):
         return np.zeros_like(Y)
-    factor = matrix.factorise(matrix.rho if slack is None else matrix.rho + slack[:, 0])
-    return Y * np.maximum(Y * factor.solve(Y * Q), 0.0)
+    factor = matrix.factorise(matrix.rho if slack is None else matrix.rho + slack[0])
+    return np.asarray(Y * np.maximum(Y * factor.solve((Y * Q).T).T, 0.0), order="C")
 
 
 class Kept:
     """The factors of all columns, while they need no more room than there is."""
 
     def __init__(self, n_columns: int, room: int) -> None:
-        self.factors: list[Factor] | None = [Factor.empty()] * n_columns
+        self.factors: list[Factor] | None = [NOTHING] * n_columns
         self.room, self._lock = room, Lock()
 
-    def keep(self, j: np.intp, factor: Factor) -> None:
+    def keep(self, columns: Ints, factors: list[Factor]) -> None:
         with self._lock:  # columns are solved in threads
-            if self.factors is not None:
+            for j, factor in zip(columns, factors, strict=True):
+                if self.factors is None:
+                    return
                 self.room -= max(factor.L.size - self.factors[j].L.size, 0)  # in whatever order columns come
                 self.factors[j] = factor
                 self.factors = self.factors if self.room >= 0 else None
 
 
-def _bounds(upper: Floats | None, j: np.intp) -> Floats | None:
-    """The upper bounds of column j; None if it has none."""
-    return None if upper is None or np.isinf(upper[:, j]).all() else upper[:, j]
+def _bounds(upper: Floats | None, at: Ints | slice) -> Floats | None:
+    """The upper bounds of some columns; None if they have none."""
+    return None if upper is None or np.isinf(upper[at]).all() else upper[at]
 
 
 def _excess(K: Floats, Y: Floats, Q: Floats, B: Floats, slack: Floats | None) -> Floats:
-    margins = Y * (K @ B)
+    margins = Y * (B @ K)
     if slack is not None:
         margins += slack * np.abs(B)
     return margins - Q
@@ -158,96 +169,121 @@ class Matrix:
 
     @classmethod
     def of(cls, K: Floats, F: Floats | None) -> Matrix:
-        rho, F = PROXIMAL * float(K.diagonal().mean()), np.empty((len(K), 0)) if F is None else F
-        m, K = len(K), with_border(K, F)
-        return cls(K, F.shape[1], rho, m * np.finfo(np.float64).eps * float(K.diagonal()[:m].max()))
+        m, q, rho = len(K), 0 if F is None else F.shape[1], PROXIMAL * float(np.trace(K)) / max(len(K), 1)
+        K = K if F is None else with_border(K, F)
+        return cls(K, q, rho, m * EPS * float(K.diagonal()[:m].max()))
 
     def factorise(self, ridge: Floats | float, part: Bools | None = None) -> Factor:
         return factorise(self.K, ridge, part, self.q)
 
 
-@dataclass(slots=True)
 class ProximalStep:
-    """min 1/2 b'(K + diag(ridge)) b - target'b  over  0 <= y o b <= upper  (None: no upper bounds).
+    """min 1/2 b'(K + diag(ridge)) b - target'b  over  0 <= y o b <= upper  (None: no upper bounds), for some columns.
 
     With a border b is followed by the multipliers of F'b = 0, where y, ridge and target are zero.
     """
 
-    matrix: Matrix
-    y: Floats
-    target: Floats
-    ridge: Floats | float
-    upper: Floats | None
+    def __init__(
+        self, matrix: Matrix, Y: Floats, target: Floats, ridge: Floats | float, upper: Floats | None, B: Floats
+    ) -> None:
+        """``B``: where pivoting starts."""
+        self.matrix, self.Y, self.target, self.ridge, self.upper = matrix, Y, target, ridge, upper
+        A = Y * B
+        self.free, self.full = A > 0, None if upper is None else upper <= A
+        if self.full is not None:
+            self.free &= ~self.full
+        self.free[~A.any(axis=1)] = True
+        if matrix.q:
+            self.free[:, -matrix.q :] = True
+        self.B, self.factors = np.zeros_like(B), [NOTHING] * len(B)
 
-    def solve(self, b: Floats) -> tuple[Floats, Factor]:
-        """The optimum, by pivoting from b, and the factor of the free samples.
+    def solve(self) -> Floats:
+        """The optima, by pivoting; ``factors`` are then those of the free samples.
 
         All that are on the wrong side change at once while that helps; other methods, which always end, if not.
         """
-        a = self.y * b
-        free, full = (a > 0, None) if self.upper is None else ((a > 0) & (a < self.upper), a >= self.upper)
-        if not (free.any() or a.any()):
-            free[:] = True
-        free[len(a) - self.matrix.q :] = True
-        fewest, patience = len(a) + 1, PATIENCE
+        todo, circling = list(range(len(self.B))), list[int]()
+        fewest, patience = [self.B.shape[1] + 1] * len(todo), [PATIENCE] * len(todo)
         for _ in range(MAX_EXCHANGES):
-            factor = self.matrix.factorise(self.ridge, free)
-            b = self._solve_free(factor, full)
-            wrong = self.wrong_side(b, factor, full)
-            if wrong is None:
-                return self._within_bounds(b), factor
-            count = int(np.count_nonzero(wrong))
-            patience = PATIENCE if count < fewest else patience - 1
-            if patience < 0:
+            self._solve_free(todo)
+            wrong, going = self.wrong_side(todo), list[int]()
+            for k, count in enumerate(() if wrong is None else wrong.sum(axis=1).tolist()):
+                j = todo[k]
+                patience[j] = PATIENCE if count < fewest[j] else patience[j] - 1
+                fewest[j] = min(count, fewest[j])
+                if count and patience[j] >= 0:
+                    going.append(k)
+                elif count:
+                    circling.append(j)
+            todo = [todo[k] for k in going]
+            if wrong is None or not todo:
                 break
-            fewest = min(count, fewest)
-            if full is not None:  # from free to C if it is above zero, else to zero
-                full = np.where(wrong, free & (self.y * b > 0), full)
-            free = free ^ wrong
-            del factor  # before there is another of its size
-        return self._without_pivoting()
+            self._exchange(todo, wrong[going])
+        for j in circling + todo:
+            self._without_pivoting(j)
+        return self._within_bounds()
 
-    def _solve_free(self, factor: Factor, full: Bools | None) -> Floats:
+    def _at(self, columns: list[int]) -> list[int] | slice:
+        """An index of these columns that copies nothing if they are all."""
+        return slice(None) if len(columns) == len(self.B) else columns
+
+    def _solve_free(self, columns: list[int]) -> None:
         """(K + ridge) b = target on the free samples, b = y C on the full ones, b = 0 on the others."""
-        b, target = np.zeros(len(self.y)), self.target
-        if self.upper is not None and full is not None:
-            b[full] = (self.y * self.upper)[full]
-            target = target - self.matrix.K @ b
-        b[factor.index] = factor.solve(target[factor.index])
-        return b
+        at, target = self._at(columns), self.target
+        self.B[at] = 0.0
+        if self.upper is not None and self.full is not None:
+            full = np.zeros_like(self.full)
+            full[at] = self.full[at]
+            self.B[full] = (self.Y * self.upper)[full]
+            target = target - self.B @ self.matrix.K
+        for j in columns:
+            self.factors[j] = NOTHING  # before there is another of its size
+            ridge = self.ridge[j] if isinstance(self.ridge, np.ndarray) else self.ridge
+            self.factors[j] = factor = self.matrix.factorise(ridge, self.free[j])
+            self.B[j][factor.index] = factor.solve(target[j].take(factor.index))
 
-    def wrong_side(self, b: Floats, factor: Factor, full: Bools | None) -> Bools | None:
+    def wrong_side(self, columns: list[int]) -> Bools | None:
         """Free samples out of bounds, others whose margin is too small, or too large at C; None if there are none."""
-        side, free = self.matrix.K @ b - self.target, factor.index
-        if full is not None:
-            side[full] = -(side + self.ridge * b)[full]
-        side[free] = b[free]
-        side *= self.y
+        at = self._at(columns)
+        B, Y, free = self.B[at], self.Y[at], self.free[at]
+        side = B @ self.matrix.K - self.target[at]
+        if self.full is not None:
+            ridge = self.ridge[at] if isinstance(self.ridge, np.ndarray) else self.ridge
+            side = np.where(self.full[at], -(side + ridge * B), side)
+        side = np.where(free, B, side) * Y
         if self.upper is not None:
-            side[free] = np.minimum(side, self.upper - side)[free]
+            side = np.where(free, np.minimum(side, self.upper[at] - side), side)
         if side.min() >= 0:
             return None
-        size = np.abs(self.y * b).max()
-        noise = np.full(len(b), max(KKT_TOL * np.abs(self.target).max(), self.matrix.rounding * size))
-        noise[free] = ZERO * size
-        wrong = side < -noise
+        size = np.abs(Y * B).max(axis=1)
+        noise = np.maximum(KKT_TOL * np.abs(self.target[at]).max(axis=1), self.matrix.rounding * size)
+        wrong = np.asarray(side < -np.where(free, (ZERO * size)[:, None], noise[:, None]))
         return wrong if wrong.any() else None
 
-    def _within_bounds(self, b: Floats) -> Floats:
-        a = np.maximum(self.y * b, 0.0)
-        within = self.y * (a if self.upper is None else np.minimum(a, self.upper))
-        within[len(b) - self.matrix.q :] = b[len(b) - self.matrix.q :]
-        return within
+    def _exchange(self, columns: list[int], wrong: Bools) -> None:
+        """Let samples change sides."""
+        if self.full is not None:  # from free to C if it is above zero, else to zero
+            above = self.free[columns] & (self.Y * self.B > 0)[columns]
+            self.full[columns] = np.where(wrong, above, self.full[columns])
+        self.free[columns] ^= wrong
 
-    def _without_pivoting(self) -> tuple[Floats, Factor]:
+    def _within_bounds(self) -> Floats:
+        A = np.maximum(self.Y * self.B, 0.0)
+        within = self.Y * (A if self.upper is None else np.minimum(A, self.upper))
+        if self.matrix.q:
+            within[:, -self.matrix.q :] = self.B[:, -self.matrix.q :]
+        return np.asarray(within)
+
+    def _without_pivoting(self, j: int) -> None:
         """By non-negative least squares on the Cholesky factor; with upper bounds by an interior-point method."""
-        m = len(self.y) - self.matrix.q
-        y, target, F = self.y[:m], self.target[:m], self.matrix.K[:m, m:]
-        H = self.matrix.K[:m, :m] + np.diag(np.broadcast_to(self.ridge, len(self.y))[:m])
-        if self.upper is not None:
-            free, full = box_sides(H * np.outer(y, y), y * target, self.upper)
-            factor = factorise(self.matrix.K, self.ridge, free)
-            return self._within_bounds(self._solve_free(factor, full)), factor
+        m = self.Y.shape[1] - self.matrix.q
+        y, target, F = self.Y[j, :m], self.target[j, :m], self.matrix.K[:m, m:]
+        ridge = self.ridge[j, :m] if isinstance(self.ridge, np.ndarray) else np.full(m, self.ridge)
+        H = self.matrix.K[:m, :m] + np.diag(ridge)
+        if self.upper is not None and self.full is not None and not np.isinf(self.upper[j]).all():
+            self.free[j], self.full[j] = box_sides(H * np.outer(y, y), y * target, self.upper[j])
+            self._solve_free([j])
+            return
         try:
             R = cholesky(H, check_finite=False)
             rhs = solve_triangular(R, target, trans=1, check_finite=False)
@@ -257,5 +293,7 @@ class ProximalStep:
             a, _ = nnls(R * y, rhs, maxiter=10 * m)
         except RuntimeError as error:
             raise np.linalg.LinAlgError("non-negative least squares did not end") from error
-        factor = self.matrix.factorise(self.ridge, np.append(a > 0, np.ones(F.shape[1], dtype=bool)))
-        return (self._within_bounds(self._solve_free(factor, None)) if F.size else y * a), factor
+        self.free[j, :m] = a > 0
+        self._solve_free([j])
+        if not F.size:
+            self.B[j] = y * a
