@@ -15,6 +15,8 @@ float32 find a Newton step in a few iterations. Once a class has few such sample
 
     (1 + Z_F' diag(u) Z_F)^{-1} r  =  r - Z_F' (K_FF + s)^{-1} Z_F r,        K_FF = Z_F Z_F'.
 
+It is solved in float32 too. Of the other samples of such a class it is enough to know that they are outside.
+
 The ``Curvature`` is exact for these classes too. For the others the mean stands for all, P_j = P, so that
 sum_j diag(g_j) P diag(g_j) = P o (G G').
 """
@@ -22,22 +24,24 @@ sum_j diag(g_j) P diag(g_j) = P o (G G').
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
+from scipy.linalg import lapack
 
 from dsofs.design.budget import cuts, in_parallel
 from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, like, on_host, principal, row_norms
-from dsofs.design.types import AnyArray, Floats, Ints
+from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.solvers.inner.features import scaled_principal
-from dsofs.solvers.loop.point import Inner, SampleCurvature
+from dsofs.solvers.loop.point import Inner
 from dsofs.solvers.qp.pivoting import PROXIMAL
 
-AT_A_TIME = 128  # classes: enough for fast products, few enough for little memory
+AT_A_TIME = 64  # classes: enough for fast products, few enough for little memory
 MAX_NEWTON, MAX_CG = 30, 50
 # The gradient, measured by L^{-1}, is reduced to this part of what it was for the new weights, or to this part of its
 # terms, which is rounding. More would be wasted: any descent from the W of before lowers the objective of the loop.
@@ -46,8 +50,18 @@ CG_TOL = 0.1  # of the gradient, by the conjugate gradients of one Newton step
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
 ROUNDING = 1e-13  # relative rise that rounding can cause
 TINY = np.finfo(np.float32).tiny
-STIFF = 1e5  # eigenvalues of L L', of which the least is 1: beyond, float32 cannot tell what is left in the brackets
+# Eigenvalues of a Hessian, of which the least is 1: beyond, float32 cannot tell what is left in the brackets, or of r.
+STIFF = 1e5
 FEW = 40.0  # up to |F|^2 = FEW m and |F| = n a system of |F| samples takes no longer than some twenty products
+
+
+class Inside(NamedTuple):
+    """The samples F inside the margin of a class at its v."""
+
+    free: Ints  # F
+    A: Floats  # their multipliers
+    pull: Floats  # X'(y o a)
+    cost: float  # of their slack
 
 
 class ManyClasses:
@@ -55,41 +69,87 @@ class ManyClasses:
 
     def __init__(self, X: Design, Y: Floats, C: Floats) -> None:
         self.X, self.Y, self.C = X, Y, C
-        self.W = np.zeros((X.n_columns, Y.shape[1]))  # of the last solve: where the next one starts
+        # Of the last solve: where the next one starts.
+        self.W, self.rows = np.zeros((X.n_columns, Y.shape[1])), np.empty(0, dtype=np.intp)
+        self.found: list[Inside | None] = [None] * Y.shape[1]  # of classes with few samples inside the margin
         self.inside = self.C.mean(axis=1)  # mean of u over the classes
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         """Starts from the W of the step before, and needs no B."""
         H = self.X.normal_matrix(self.inside)
         scaled = Scaled(X, rows, np.sqrt(d), H, self.inside)
-        W, B, G = self.W[rows], np.empty_like(self.Y), np.empty((len(rows), self.Y.shape[1]))
-        parts = list(cuts(self.Y.shape[1], AT_A_TIME))
-        costs, inside = np.empty(len(parts)), np.empty((X.n_samples, len(parts)))
-        free: list[Ints | None] = [None] * self.Y.shape[1]
-
-        def solve_part(k: int) -> None:
-            part = parts[k]
-            classes = _Classes(scaled, self.Y[:, part].T, self.C[:, part].T)
-            V = classes.minimise(W[:, part].T / scaled.root)
-            W[:, part], B[:, part] = (scaled.root * V).T, (classes.Y * classes.A).T
-            G[:, part] = (classes.pull / scaled.root).T
-            costs[k], inside[:, k] = classes.cost(), classes.u().sum(axis=0)
-            free[part] = [classes.few(j) for j in range(len(V))]
-
-        in_parallel(solve_part, range(len(parts)))  # threads of BLAS would wait for each other more than they work
-        cost = float(costs.sum())
+        minimum = _Minimum(scaled, self.Y, self.C, self.W[rows], self.found)
+        minimum.find(same_rows=np.array_equal(rows, self.rows))
+        cost = float(minimum.cost.sum())
         if not np.isfinite(cost):
             return None
         self.W[:] = 0.0
-        self.W[rows] = W
+        self.W[rows] = minimum.W
+        self.rows, self.found, self.inside = rows, minimum.found, minimum.u / self.Y.shape[1]
         mean = MeanCurvature(H, scaled.factor, rows, scaled.root)
-        curvature = FewCurvature(mean, X, rows, d, free, self.C)
-        self.inside = inside.sum(axis=1) / self.Y.shape[1]
-        return Inner(W, B, G, cost, np.empty((0, self.Y.shape[1])), curvature)
+        free = [None if found is None else found.free for found in self.found]
+        curvature = FewCurvature(mean, scaled, rows, free, self.C)
+        return Inner(minimum.W, minimum.B, minimum.G, cost, np.empty((0, self.Y.shape[1])), curvature)
+
+
+class _Minimum:
+    """The minimum for all classes, some of them at a time; first those with many samples inside the margin."""
+
+    def __init__(self, scaled: Scaled, Y: Floats, C: Floats, W: Floats, found: list[Inside | None]) -> None:
+        """From W; ``found``: there, None for classes with many samples inside the margin."""
+        self.scaled, self.Y, self.C, self.W, self.found = scaled, Y, C, W, found.copy()
+        self.B, self.G, self.cost = np.zeros_like(Y), np.empty_like(W), np.zeros(Y.shape[1])
+        self.goal = np.full(Y.shape[1], np.nan)  # of the gradient, of classes that are on the way
+        self.u, self._lock = np.zeros(len(Y)), Lock()  # the former: summed over the classes
+
+    def find(self, *, same_rows: bool) -> None:
+        """``same_rows``: as where ``found`` is from."""
+        many = np.array([found is None for found in self.found])
+        if many.any():
+            self.scaled.prepare_products()
+            self._in_parts(self._by_products, np.flatnonzero(many))
+        few = np.flatnonzero(~many | ~np.isnan(self.goal))
+        self._in_parts(partial(self._by_systems, same_rows=same_rows), few)
+
+    def _in_parts(self, function: Callable[[Ints], None], classes: Ints) -> None:
+        # Threads of BLAS would wait for each other more than they work.
+        in_parallel(function, [classes[part] for part in cuts(len(classes), AT_A_TIME)])
+
+    def _by_products(self, classes: Ints) -> None:
+        """All the way, or until few samples are inside the margin."""
+        root = self.scaled.root
+        many = _Many(self.scaled, self.Y[:, classes].T, self.C[:, classes].T)
+        V, self.goal[classes] = many.minimise(self.W[:, classes].T / root)
+        self.W[:, classes] = (root * V).T
+        done = np.isnan(self.goal[classes])
+        self.B[:, classes[done]] = (many.Y * many.A)[done].T
+        self.G[:, classes[done]] = (many.pull[done] / root).T
+        self.cost[classes[done]] = many.costs()[done]
+        with self._lock:
+            self.u += many.u()[done].sum(axis=0)
+
+    def _by_systems(self, classes: Ints, *, same_rows: bool) -> None:
+        root = self.scaled.root
+        few = _Few(self.scaled, self.Y[:, classes], self.C[:, classes], self.W[:, classes].T / root)
+        few.minimise([self.found[j] for j in classes], self.goal[classes], same_rows=same_rows)
+        self.W[:, classes] = (root * few.V).T
+        for k, (j, at) in enumerate(zip(classes, few.at, strict=True)):
+            F = at.free
+            self.B[F, j], self.G[:, j], self.cost[j] = few.Y[F, k] * at.A, at.pull, at.cost
+            self.found[j] = at if is_few(len(F), self.scaled.X) else None
+            with self._lock:
+                self.u[F] += few.C[F, k]
+
+
+def is_few(count: Any, X: Design) -> Any:
+    """Whether a system of so many samples is quicker than products."""
+    return (count <= X.n_columns) & (count**2 <= FEW * X.n_samples)
 
 
 class Scaled:
     """Products with Z = X D^{1/2} and, mostly in float32, with Q = Z L^{-T}. Each class is a row of all matrices."""
+
+    Q: AnyArray
 
     def __init__(self, X: Design, rows: Ints, root: Floats, H: Floats, mean: Floats) -> None:
         """``H``: X' diag(mean) X of all rows."""
@@ -98,7 +158,16 @@ class Scaled:
         self.rough: Any = np.float32 if np.square(self.factor.L.diagonal()).max() < STIFF else np.float64
         self.mean = mean.astype(self.rough)
         self.inverse = self.factor.half_solve(np.eye(len(root)))  # L^{-1}
-        self.Q = _rough_product(X, root[:, None] * self.inverse.T, self.rough)
+        self.Z = _rough_product(X, root, np.float32)
+        self.Z_here = on_host(self.Z)
+        # Of t = z'v in float32, relative to ||v||.
+        self.rounding = (len(root) + 2) * np.finfo(np.float32).eps * float(row_norms(self.Z_here).max())
+
+    def prepare_products(self) -> None:
+        self.Q = _rough_product(self.X, self.root[:, None] * self.inverse.T, self.rough)
+
+    def sizes(self, gradients: Floats) -> Floats:
+        return row_norms(gradients @ self.inverse.T)
 
     def dot(self, V: Floats) -> Floats:
         """V Z'."""
@@ -108,10 +177,26 @@ class Scaled:
         """B Z."""
         return self.root * self.X.tdot(B.T).T
 
-    def solve(self, free: Ints, slack: Floats, r: Floats) -> Floats:
-        """(1 + Z_F' diag(1 / s) Z_F)^{-1} r."""
-        Z = self.X.samples(free).on_host() * self.root
-        return np.asarray(r - _factor(Z @ Z.T, slack).solve(Z @ r) @ Z)
+    def rows(self, samples: Ints) -> Floats:
+        """X_F."""
+        return self.X.samples(samples).on_host()
+
+    def near(self, Y: Floats, V: Floats) -> Bools:
+        """Which samples may be inside the margin: all that are, and those that rounding leaves in doubt."""
+        margins = Y * on_host(self.Z @ like(self.Z, V.T.astype(np.float32)))
+        outside = margins >= 1 + self.rounding * row_norms(V)
+        return ~outside.T
+
+    def system(self, free: Ints, slack: Floats) -> tuple[Floats, Factor]:
+        """Z_F, mostly in float32, and the factor of K_FF + s."""
+        Z = self.Z_here.take(free, axis=0)
+        K = Z @ Z.T
+        trace = float(K.trace())
+        if not trace < STIFF * slack.min(initial=np.inf):
+            Z = self.rows(free) * self.root
+            K = Z @ Z.T
+        ridge = slack + PROXIMAL * trace / max(len(K), 1)  # against rounding where s is tiny
+        return Z, factorise(K.astype(np.float64, copy=False), ridge, overwrite=True)
 
     def rough_dot(self, P: AnyArray) -> AnyArray:
         """P Q'."""
@@ -122,44 +207,116 @@ class Scaled:
         return on_host(like(self.Q, B) @ self.Q)
 
 
-def _factor(K: Floats, slack: Floats) -> Factor:
-    """Of K + s, with a ridge against rounding where s is tiny."""
-    return factorise(K, slack + PROXIMAL * float(np.trace(K)) / max(len(K), 1), overwrite=True)
-
-
-def _rough_product(X: Design, M: Floats, rough: Any) -> AnyArray:
-    """X M as it is in products, in the library of X if that is one array."""
+def _rough_product(X: Design, M: Floats, dtype: Any) -> AnyArray:
+    """X M, or X diag(M), in the library of X if that is one array."""
     if isinstance(X, Block):
-        Q = X.Z @ like(X.Z, M)
-        return array_namespace(Q).astype(Q, array_namespace(Q).float32) if rough is np.float32 else Q
-    Q = np.empty((X.n_samples, M.shape[1]), dtype=rough)
+        Q = X.Z @ like(X.Z, M) if M.ndim == 2 else X.Z * like(X.Z, M)
+        return array_namespace(Q).astype(Q, array_namespace(Q).float32) if dtype is np.float32 else Q
+    Q = np.empty((X.n_samples, M.shape[-1]), dtype=dtype)
     for part in cuts(X.n_samples, X.budget.samples(X.n_columns)):
-        Q[part] = X.samples(part).dot(M)
+        rows = X.samples(part)
+        Q[part] = rows.dot(M) if M.ndim == 2 else rows.on_host() * M
     return Q
 
 
-class _Classes:
-    """Newton's method for some classes at once, each with a step length of its own."""
+class _Few:
+    """Newton's method for classes with few samples inside the margin, of which alone all is known."""
+
+    def __init__(self, scaled: Scaled, Y: Floats, C: Floats, V: Floats) -> None:
+        self.scaled, self.Y, self.C, self.V = scaled, Y, C, V
+        self.at: list[Inside] = []
+
+    def minimise(self, known: list[Inside | None], goal: Floats, *, same_rows: bool) -> None:
+        """``known``: of the last solve, on the same rows or others; None for classes that come from ``_Many``."""
+        size_before = np.zeros(len(self.V)) if same_rows else self._jump(known)
+        self.at = self._look(np.arange(len(self.V)), self.V, known if same_rows else None)
+        gradients = self._gradients(np.arange(len(self.V)))
+        size, terms = self.scaled.sizes(gradients), self.scaled.sizes(gradients + self.V)
+        goal = np.where(np.isnan(goal), np.maximum(REDUCED * (size + size_before), EXACT * terms), goal)
+        for _ in range(MAX_NEWTON):
+            moving = np.flatnonzero(size > goal)
+            if not len(moving):
+                break
+            steps = [self._step(int(j), gradients[j]) for j in moving]
+            moved = self._move(moving, np.stack(steps))
+            gradients[moving] = self._gradients(moving)
+            size[moving] = np.where(moved, self.scaled.sizes(gradients[moving]), 0.0)
+
+    def _jump(self, known: list[Inside | None]) -> Floats:
+        """To the optimum, were the samples inside the margin still those; the size of the gradient that leads there.
+
+        That is Z_F'(K_FF + s)^{-1} y_F. Rows that leave take samples across the margin, most of which return.
+        """
+        V = self.V.copy()
+        for j, at in enumerate(known):
+            if at is not None:
+                Z, factor = self.scaled.system(at.free, 1 / self.C[at.free, j])
+                self.V[j] = factor.solve(self.Y[at.free, j]).astype(Z.dtype) @ Z
+        return row_norms((self.V - V) @ np.tril(self.scaled.factor.L))
+
+    def _gradients(self, classes: Ints) -> Floats:
+        return self.scaled.root * np.stack([self.at[j].pull for j in classes]) - self.V[classes]
+
+    def _look(self, classes: Ints, V: Floats, known: list[Inside | None] | None = None) -> list[Inside]:
+        """What is inside the margins of these classes at V, unless it is known."""
+        if known is not None and None not in known:
+            return [at for at in known if at is not None]
+        Y = self.Y if len(classes) == len(self.V) else self.Y.take(classes, axis=1)
+        near, W = self.scaled.near(Y, V), self.scaled.root * V
+        return [self._inside(j, np.flatnonzero(near[k]), W[k]) for k, j in enumerate(classes)]
+
+    def _inside(self, j: int, near: Ints, w: Floats) -> Inside:
+        X, y = self.scaled.rows(near), self.Y[near, j]
+        missing = np.maximum(1 - y * (X @ w), 0.0)
+        A, inside = self.C[near, j] * missing, missing > 0
+        return Inside(near[inside], A[inside], (y * A) @ X, 0.5 * float(A @ missing))
+
+    def _step(self, j: int, r: Floats) -> Floats:
+        """Newton's, (1 + Z_F' diag(1 / s) Z_F)^{-1} r."""
+        free, size = self.at[j].free, float(np.linalg.norm(r))
+        Z, factor = self.scaled.system(free, 1 / self.C[free, j])
+        b = factor.solve(Z @ (r / size).astype(Z.dtype))
+        return np.asarray(r - size * (b.astype(Z.dtype) @ Z))
+
+    def _move(self, classes: Ints, steps: Floats) -> Bools:
+        """By 1, or by the first of 1/2, 1/4, ... of a step that lowers the objective; whether any did."""
+        moved, length = np.zeros(len(classes), dtype=bool), 1.0
+        while length > SHORTEST and not moved.all():
+            left = np.flatnonzero(~moved)
+            V = self.V[classes[left]] + length * steps[left]
+            for k, v, at in zip(left, V, self._look(classes[left], V), strict=True):
+                j = classes[k]
+                now = 0.5 * self.V[j] @ self.V[j] + self.at[j].cost
+                if 0.5 * v @ v + at.cost <= (1 + ROUNDING) * now:  # NaN is no descent
+                    self.V[j], self.at[j], moved[k] = v, at, True
+            length *= SHORTER
+        return moved
+
+
+class _Many:
+    """Newton's method for classes with many samples inside the margin at once, each with a step length of its own."""
 
     def __init__(self, scaled: Scaled, Y: Floats, C: Floats) -> None:
         self.scaled, self.Y, self.C = scaled, np.ascontiguousarray(Y), C
 
-    def minimise(self, V: Floats) -> Floats:
+    def minimise(self, V: Floats) -> tuple[Floats, Floats]:
+        """V, and the goal of the gradient of classes that have few samples inside the margin by now, NaN for others."""
         self.T = self.Y * self.scaled.dot(V)
         self.A = self.C * np.maximum(1 - self.T, 0.0)
         self.pull = self.scaled.tdot(self.Y * self.A)
-        size, terms = self._sizes(self.pull - V), self._sizes(self.pull)
+        size, terms = self.scaled.sizes(self.pull - V), self.scaled.sizes(self.pull)
         goal = np.maximum(REDUCED * size, EXACT * terms)
         for _ in range(MAX_NEWTON):
-            moving = np.flatnonzero(size > goal)
+            few = is_few(np.count_nonzero(self.T < 1, axis=1), self.scaled.X)
+            moving = np.flatnonzero((size > goal) & ~few)
             if not len(moving):
                 break
             step, change = self._newton_steps(moving, V, np.maximum(CG_TOL * size, goal / 2)[moving])
             length = self._lengths(moving, V, step, change)
             V[moving] += length * step
             self._move(moving, length * change)
-            size[moving] = np.where(length[:, 0] > 0, self._sizes(self.pull[moving] - V[moving]), 0.0)
-        return V
+            size[moving] = np.where(length[:, 0] > 0, self.scaled.sizes(self.pull[moving] - V[moving]), 0.0)
+        return V, np.where(few, goal, np.nan)
 
     def _move(self, moving: Ints, change: Floats) -> None:
         """Add to the margins, with the multipliers and their gradient Z'(Y o A)."""
@@ -171,36 +328,11 @@ class _Classes:
         """C of the samples inside the margin."""
         return np.where(self.T < 1, self.C, 0.0)
 
-    def cost(self) -> float:
-        return 0.5 * float(np.sum(self.A * np.maximum(1 - self.T, 0.0)))
-
-    def _sizes(self, gradients: Floats) -> Floats:
-        return row_norms(gradients @ self.scaled.inverse.T)
-
-    def few(self, j: int) -> Ints | None:
-        """The samples inside the margin of class j, if they are few."""
-        free = np.flatnonzero(self.T[j] < 1)
-        m, n = len(self.T[j]), len(self.scaled.root)
-        return free if len(free) <= n and len(free) ** 2 <= FEW * m else None
+    def costs(self) -> Floats:
+        return 0.5 * _dots(self.A, np.maximum(1 - self.T, 0.0))
 
     def _newton_steps(self, moving: Ints, V: Floats, tol: Floats) -> tuple[Floats, Floats]:
-        """Newton's steps of these classes, and how they change the margins."""
-        step, change = np.empty((len(moving), V.shape[1])), np.empty((len(moving), self.T.shape[1]))
-        by_products = np.ones(len(moving), dtype=bool)
-        for k, j in enumerate(moving):
-            free = self.few(j)
-            if free is not None:
-                by_products[k] = False
-                step[k] = self.scaled.solve(free, 1 / self.C[j, free], self.pull[j] - V[j])
-        direct, rough = np.flatnonzero(~by_products), np.flatnonzero(by_products)
-        if len(direct):
-            change[direct] = self.Y[moving[direct]] * self.scaled.dot(step[direct])
-        if len(rough):
-            step[rough], change[rough] = self._by_products(moving[rough], V, tol[rough])
-        return step, change
-
-    def _by_products(self, moving: Ints, V: Floats, tol: Floats) -> tuple[Floats, Floats]:
-        """The same by conjugate gradients."""
+        """Newton's steps of these classes by conjugate gradients, and how they change the margins."""
         residual = (self.pull[moving] - V[moving]) @ self.scaled.inverse.T
         size = row_norms(residual)
         R, tol = (residual / size[:, None]).astype(self.scaled.rough), tol / size
@@ -267,31 +399,33 @@ class FewCurvature:
     """P = Z_F'(K_FF + s)^{-1} Z_F for classes with few samples inside the margin, the mean for the others."""
 
     mean: MeanCurvature
-    X: Design  # of the active rows
+    scaled: Scaled  # of the active rows
     rows: Ints
-    d: Floats
     free: list[Ints | None]  # F of each class, None for many
     C: Floats
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        few = [j for j, free in enumerate(self.free) if free is not None]
-        parts, others = list(cuts(len(few), AT_A_TIME)), np.delete(np.arange(len(self.free)), few)
-        M, lock = self.mean.matrix(X, rows, G[:, others], sums), Lock()
+        few, lock = np.array([free is not None for free in self.free]), Lock()
+        M = self.mean.matrix(X, rows, G[:, ~few], sums)
 
-        def add(part: slice) -> None:
-            classes = few[part]
-            its = SampleCurvature(self.X, [self._factor(j) for j in classes]).matrix(X, rows, G[:, classes], sums)
+        def add(classes: Ints) -> None:
+            T = np.concatenate([self._root(j, X, G[:, j], sums) for j in classes])
+            product = T.T @ T
             with lock:
-                np.add(M, its, out=M)
+                np.add(M, product, out=M)
 
-        in_parallel(add, parts)
+        in_parallel(add, [np.flatnonzero(few)[part] for part in cuts(int(few.sum()), AT_A_TIME)])
         return M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
-        M = self.matrix(self.X, self.rows, U, None)
+        M = self.matrix(self.scaled.X, self.rows, U, None)
         return lambda z: np.asarray(M @ z)
 
-    def _factor(self, j: int) -> Factor:
+    def _root(self, j: int, X: Design, g: Floats, sums: GroupSums | None) -> Floats:
+        """T with T'T = diag(g) P diag(g), in float32 where that is enough."""
         free = self.free[j]
         assert free is not None
-        return replace(_factor(self.X.samples(free).gram(self.d), 1 / self.C[free, j]), index=free)
+        Z, factor = self.scaled.system(free, 1 / self.C[free, j])
+        S = X.samples(free).on_host() * g if sums is None else sums.of_design(X, free, g)
+        solve = lapack.strtrs if Z.dtype == np.float32 else lapack.dtrtrs
+        return np.asarray(solve(factor.L, S, lower=1)[0]) if len(free) else S
