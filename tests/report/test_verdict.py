@@ -64,6 +64,15 @@ def test_a_feature_that_equals_the_label_costs_the_best_grade():
     assert any("feature 7 has values that occur in one class only" in remark.sentence for remark in own_remarks(found))
 
 
+def test_predictions_that_are_mostly_wrong_cost_the_best_grade_however_many_classes_there_are():
+    many = unlike(ordinary(c=4), accuracy=0.49, all_features=0.3, stability=0.9)
+    many = replace(many, balanced=replace(many.balanced, chance=0.025, mean=0.49, standard_error=0.02))
+    assert h1(many).startswith("With care: ")
+    assert h1(many).endswith("but most predictions are wrong")
+    better = replace(many.accuracy, mean=[0.51] * len(many.accuracy.ks))
+    assert h1(replace(many, accuracy=better)).startswith("Trust it: ")
+
+
 def test_headline_weighs_stability_and_what_all_features_reach():
     """62 % of four classes where all features give 74 %, and hardly a feature comes back."""
     four = ordinary(c=4)

@@ -22,6 +22,7 @@ SIGNIFICANT = 0.05
 CERTAIN = float(norm.isf(0.025))  # 1.96: of 40 selections from noise, one passes at most (benchmarks/null_data.py)
 EXCELLENT, POOR = 0.75, 0.4  # of an agreement beyond chance; the limits of Fleiss, as Nogueira et al. use them
 TOO_FEW = "there are too few samples, or groups of them, to rule out chance"
+HALF = 0.5  # of the held-out samples; of many classes, a prediction far above chance can still be mostly wrong
 GIVEN_AWAY = "some may be the label under another name"
 SPLIT_APART = "samples that may belong together were both learned and tested"
 LOSS = 0.05  # of accuracy against all features: more is beyond the usual standard error of 50 to 100 samples
@@ -89,6 +90,7 @@ def reservations(findings: Findings) -> list[str]:
         SPLIT_APART: bool(findings.repeated_ids),
         TOO_FEW: too_few_labellings(findings.permutation),
         "they predict little better than chance": skill(findings) < POOR,
+        "most predictions are wrong": skill(findings) >= POOR and curve.at_k < HALF,
         "always naming the largest class would be correct as often": curve.at_k <= curve.chance,
         "all features predict clearly better": lost is not None and lost > LOSS,
         "the choice is unstable": index is not None and index < POOR,

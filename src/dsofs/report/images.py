@@ -20,7 +20,7 @@ BLUE, ORANGE = (0, 114, 178), (213, 94, 0)  # colour-blind readers can distingui
 LEVELS = 127  # of each colour
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 980, 190, 8, 26, 15  # of the heat map
-NAME = 26  # characters of a feature's name
+NAME = 20  # characters of a feature's name: more, and wide letters, would begin left of the picture
 STRIPE = 6  # height of the band that shows the class by its colour
 
 SMALL_WIDTH, BOX_ROW, PAD = 230, 9, 3  # of a feature within each class

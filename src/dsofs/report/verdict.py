@@ -210,7 +210,7 @@ def _loss(findings: Findings) -> Remark | None:
     every = f"All {findings.n_features:,} features predict {curve.all_features:.0%} of the held-out samples correctly"
     own = f"{_features(curve.k)} {curve.at_k:.0%}"
     if lost > LOSS:
-        return Remark(f"{every}, these {own}: use more of them if you can.", True)
+        return Remark(f"{every}, {'these' if curve.k > 1 else 'this'} {own}: use more of them if you can.", True)
     return Remark(f"{every}, {own}: {'little' if lost > 0 else 'nothing'} is lost by the selection.")
 
 
