@@ -158,7 +158,7 @@ def check_X_y(
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes[0]!r}."
+            f"{type(estimator).__name__} needs samples of at least 2 classes; y has 1 class: {classes.tolist()[0]!r}."
         )
     return X, codes.astype(np.intp), classes
 
@@ -188,8 +188,8 @@ def check_weighted_X_y(
     present, codes = np.unique(codes[index], return_inverse=True)
     if len(present) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least 2 classes; only the class {classes[present[0]]!r} "
-            "has samples of positive weight."
+            f"{type(estimator).__name__} needs samples of at least 2 classes; only the class "
+            f"{classes.tolist()[present[0]]!r} has samples of positive weight."
         )
     return rows_of(X, index), codes.astype(np.intp), classes[present], weights, index
 
@@ -400,7 +400,7 @@ def column_name(estimator: BaseEstimator, index: int) -> str:
 
 
 def _explain_text(estimator: BaseEstimator, X: AnyArray, error: Exception) -> None:
-    """If X could not be read because a column holds text, say which one and what it holds."""
+    """If X could not be read because a column holds text or dates, say which one and what it holds."""
     if sparse.issparse(X) or getattr(X, "ndim", 2) != 2 or _holds_numbers(X):
         return
     table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
@@ -409,6 +409,11 @@ def _explain_text(estimator: BaseEstimator, X: AnyArray, error: Exception) -> No
     names = list(table.columns) if hasattr(table, "columns") else range(table.shape[1])
     for name in names:
         values = np.asarray(table[name] if hasattr(table, "columns") else table[:, name])
+        if values.dtype.kind in "mM":
+            raise ValueError(
+                f"{type(estimator).__name__} needs numbers, and column {name!r} of X holds dates or durations. Make "
+                "numbers of them, such as days since the first, or leave the column out."
+            ) from error
         for value in () if _holds_numbers(values) else values:
             if isinstance(value, str) and not _reads_as_number(value):
                 raise ValueError(

@@ -216,6 +216,7 @@ WRONG = {
     "'penalty_factor' parameter of DSOSelector must hold a number": {"penalty_factor": np.ones(3)},
     "must hold a number of at least 0": {"penalty_factor": np.full(80, -1.0)},
     "cannot both include and exclude": {"include": [1], "exclude": [1]},
+    "must be at least 3, the number of features in 'include'": {"include": [1, 2, 3], "n_features_to_select": 2},
     "no feature to choose from": {"penalty_factor": np.zeros(80)},
     "'intercept_penalty' parameter of DSOSelector must be": {"intercept_penalty": -1.0},
     "only with solver='joint'": {"include": [1], "solver": "alternating", "C": None},

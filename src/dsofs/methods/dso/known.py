@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,7 @@ def wrong_known(owner: str, estimator: Any, X: AnyArray) -> Iterator[str]:
         )
     if factor is not None and all(positions is not None for positions in lists.values()):
         yield from _contradictions(owner, factor, lists["include"], lists["exclude"])
+        yield from _too_few_to_select(owner, estimator, lists["include"])
 
 
 def _positions(given: Any, names: AnyArray | None, n_features: int) -> Ints | None:
@@ -157,6 +159,17 @@ def _contradictions(owner: str, factor: Floats, include: Ints | None, exclude: I
     left[include] = left[exclude] = False
     if not left.any():
         yield f"{owner} has no feature to choose from: all are covariates, included or excluded."
+
+
+def _too_few_to_select(owner: str, estimator: Any, include: Ints | None) -> Iterator[str]:
+    """All that are included are selected (groups are counted as one, and looked at no further here)."""
+    assert include is not None
+    count = getattr(estimator, "n_features_to_select", None)
+    if isinstance(count, Integral) and estimator.feature_groups is None and len(include) > count:
+        yield (
+            f"The 'n_features_to_select' parameter of {owner} must be at least {len(include)}, the number of features "
+            f"in 'include', which are selected and count. Got {count} instead."
+        )
 
 
 def wrong_factors_in_groups(owner: str, factor: Floats, groups: Ints) -> Iterator[str]:
