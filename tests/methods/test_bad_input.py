@@ -123,11 +123,9 @@ def test_values_that_are_not_finite(data, value, name):
 
 
 def test_a_column_of_dates_is_named():
-    pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"gene": np.arange(6.0), "visit": pd.date_range("2024-01-01", periods=6)})
     with pytest.raises(ValueError, match="needs numbers, and column 'visit' of X holds dates"):
         DSOSelector(1).fit(X, np.arange(6) % 2)
-
 
 
 def test_text_columns(data):
