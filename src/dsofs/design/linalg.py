@@ -126,22 +126,23 @@ class Factor:
         """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L_M^{-1} rhs, orthogonal to H."""
         if not len(rhs):
             return rhs
-        if not self.n_border and rhs.ndim == 2 and rhs.flags.c_contiguous:  # R' = rhs' L'^{-1}, without a copy by rows
-            return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1)).T
-        if not self.n_border:
-            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
         n, half = len(rhs), self._forward(rhs)
+        if not self.n_border:
+            return half
         basis = lapack.dtrtrs(self.L[n:, n:], self.L[n:, :n], lower=1)[0].T  # orthonormal, of the columns of H
         half[:n] += basis @ half[n:]
         return half[:n]
 
     def _forward(self, rhs: Floats) -> Floats:
-        """L^{-1} rhs, with zeros for the border if it has none."""
-        if len(rhs) == len(self.L):
-            return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
-        x = np.zeros((len(self.L), *rhs.shape[1:]), order="F")  # as LAPACK works in it without a copy
-        x[: len(rhs)] = rhs
-        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, overwrite_b=1)[0])
+        """L^{-1} rhs, a new array, with zeros for the border if it has none."""
+        by_rows = rhs.ndim == 2 and rhs.flags.c_contiguous
+        x, own = rhs, len(rhs) < len(self.L)
+        if own:
+            x = np.zeros((len(self.L), *rhs.shape[1:]), order="C" if by_rows else "F")
+            x[: len(rhs)] = rhs
+        if by_rows:  # (L^{-1} x)' = x' L'^{-1}, in the order of BLAS
+            return np.asarray(blas.dtrsm(1.0, self.L, x.T, side=1, lower=1, trans_a=1, overwrite_b=own)).T
+        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, overwrite_b=own)[0])
 
 
 def principal(K: Floats, index: Ints) -> Floats:
