@@ -16,7 +16,7 @@ from array_api_compat import array_namespace, device, is_array_api_obj, is_dask_
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils import compute_class_weight, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -574,8 +574,8 @@ def sample_importance(
     """The weight of its class for each sample; "balanced" classes have equal sums of both weights."""
     if class_weight is None:
         return None
-    if class_weight == "balanced" and sample_weight is not None:
-        counts = np.bincount(codes, weights=sample_weight)
-        return np.asarray(counts.sum() / (len(counts) * counts))[codes]
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    return np.asarray(weights, dtype=np.float64)[codes]
+    if isinstance(class_weight, Mapping):
+        # Not by scikit-learn, which takes labels such as "1" for numbers and then does not find them.
+        return np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)[codes]
+    counts = np.bincount(codes, weights=sample_weight)
+    return np.asarray(counts.sum() / (len(counts) * counts))[codes]

@@ -307,6 +307,12 @@ def test_class_weight_moves_the_slack():
     assert heavy > plain + 0.1
 
 
+def test_weights_of_classes_that_are_digits_in_text():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    numbers, texts = (DSOClassifier(C=0.1, class_weight={label: 20}) for label in (1, "1"))
+    np.testing.assert_array_equal(texts.fit(X, y.astype(str)).coef_, numbers.fit(X, y).coef_)
+
+
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 
 
