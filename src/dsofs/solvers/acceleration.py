@@ -196,6 +196,7 @@ def without_superfluous_rows(problem: Problem, step: Step, point: Point) -> Poin
         count = max(1, min(at_once, int(np.count_nonzero(worth > 0))))
         weights = problem.penalty.weights(best.norms)
         weights[groups[:count]] = 0.0
+        candidate = None  # the last may be as large as the point: let go of it before the next
         candidate = step(weights, best) if weights.any() else None
         gain = -np.inf if candidate is None else best.objective - candidate.objective
         if candidate is not None and gain > max(WORTHWHILE * best.objective, TOGETHER_GAIN * worth[1:count].sum()):
