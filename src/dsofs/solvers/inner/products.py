@@ -23,7 +23,7 @@ sum_j diag(g_j) P diag(g_j) = P o (G G').
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -33,7 +33,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy.linalg import lapack
 
-from dsofs.design.budget import cuts, in_parallel
+from dsofs.design.budget import DOUBLE, cuts, in_parallel
 from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import Factor, GroupSums, factorise, like, on_host, principal, row_norms
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
@@ -109,6 +109,8 @@ class _Minimum:
             self.scaled.prepare_products()
             self._in_parts(self._by_products, np.flatnonzero(many))
         few = np.flatnonzero(~many | ~np.isnan(self.goal))
+        counts = [0 if found is None else len(found.free) for found in self.found]
+        few = few[np.argsort(np.array(counts)[few])]  # so that those that are worked on together are of a size
         self._in_parts(partial(self._by_systems, same_rows=same_rows), few)
 
     def _in_parts(self, function: Callable[[Ints], None], classes: Ints) -> None:
@@ -178,8 +180,18 @@ class Scaled:
         return self.root * self.X.tdot(B.T).T
 
     def rows(self, samples: Ints) -> Floats:
-        """X_F."""
-        return self.X.samples(samples).on_host()
+        """x of these samples, an array of any shape."""
+        if isinstance(self.X, Block):
+            X = self.X.samples(samples.ravel()).on_host()
+        else:
+            distinct, places = np.unique(samples, return_inverse=True)
+            X = self.X.samples(distinct).on_host().take(places.ravel(), axis=0)
+        return X.reshape(*samples.shape, self.X.n_columns)
+
+    def batches(self, counts: Ints) -> Iterator[slice]:
+        """Classes with about so many samples each, of which a few at a time stay in a core's cache."""
+        largest = DOUBLE * self.X.n_columns * int(counts.max(initial=1))
+        return cuts(len(counts), max(1, self.X.budget.chunk // largest))
 
     def near(self, Y: Floats, V: Floats) -> Bools:
         """Which samples may be inside the margin: all that are, and those that rounding leaves in doubt."""
@@ -187,16 +199,19 @@ class Scaled:
         outside = margins >= 1 + self.rounding * row_norms(V)
         return ~outside.T
 
-    def system(self, free: Ints, slack: Floats) -> tuple[Floats, Factor]:
-        """Z_F, mostly in float32, and the factor of K_FF + s."""
-        Z = self.Z_here.take(free, axis=0)
-        K = Z @ Z.T
-        trace = float(K.trace())
-        if not trace < STIFF * slack.min(initial=np.inf):
-            Z = self.rows(free) * self.root
-            K = Z @ Z.T
-        ridge = slack + PROXIMAL * trace / max(len(K), 1)  # against rounding where s is tiny
-        return Z, factorise(K.astype(np.float64, copy=False), ridge, overwrite=True)
+    def systems(self, samples: Padded, C: Floats) -> tuple[Floats, Floats]:
+        """Z_F and K_FF + s of some classes, mostly in float32; the padding is no part of either."""
+        slack = 1 / np.where(samples.given, C, 1.0)
+        Z = self.Z_here.take(samples.index, axis=0)
+        K = _products(Z, samples)
+        trace = K.trace(axis1=1, axis2=2)
+        if not (trace < STIFF * slack.min(axis=1, initial=np.inf)).all():
+            Z = self.rows(samples.index) * self.root
+            K = _products(Z, samples)
+        size = K.shape[-1]
+        # The ridge is against rounding where s is tiny.
+        K.reshape(len(K), -1)[:, :: size + 1] += slack + PROXIMAL * (trace / max(size, 1))[:, None]
+        return Z, K
 
     def rough_dot(self, P: AnyArray) -> AnyArray:
         """P Q'."""
@@ -219,6 +234,41 @@ def _rough_product(X: Design, M: Floats, dtype: Any) -> AnyArray:
     return Q
 
 
+@dataclass(frozen=True)
+class Padded:
+    """Samples of several classes, as many of each as of the class that has most."""
+
+    index: Ints
+    given: Bools  # the others are there to fill up
+
+    @classmethod
+    def of(cls, samples: Sequence[Ints]) -> Padded:
+        counts = np.array([len(its) for its in samples], dtype=np.intp)
+        return cls._filled(counts, np.concatenate(samples))
+
+    @classmethod
+    def of_mask(cls, mask: Bools) -> Padded:
+        return cls._filled(np.count_nonzero(mask, axis=1), mask.nonzero()[1])
+
+    @classmethod
+    def _filled(cls, counts: Ints, samples: Ints) -> Padded:
+        given = np.arange(counts.max(initial=0)) < counts[:, None]
+        index = np.zeros(given.shape, dtype=np.intp)
+        index[given] = samples
+        return cls(index, given)
+
+
+def _products(Z: Floats, samples: Padded) -> Floats:
+    """Z Z' of each class, after what fills up Z has become zero."""
+    Z[~samples.given] = 0.0
+    return Z @ Z.transpose(0, 2, 1)
+
+
+def _solve(K: Floats, rhs: Floats, Z: Floats) -> Floats:
+    """Z'K^{-1} rhs of several systems."""
+    return (np.linalg.solve(K, rhs[..., None]).transpose(0, 2, 1) @ Z)[:, 0]
+
+
 class _Few:
     """Newton's method for classes with few samples inside the margin, of which alone all is known."""
 
@@ -237,8 +287,7 @@ class _Few:
             moving = np.flatnonzero(size > goal)
             if not len(moving):
                 break
-            steps = [self._step(int(j), gradients[j]) for j in moving]
-            moved = self._move(moving, np.stack(steps))
+            moved = self._move(moving, self._steps(moving, gradients[moving]))
             gradients[moving] = self._gradients(moving)
             size[moving] = np.where(moved, self.scaled.sizes(gradients[moving]), 0.0)
 
@@ -247,12 +296,26 @@ class _Few:
 
         That is Z_F'(K_FF + s)^{-1} y_F. Rows that leave take samples across the margin, most of which return.
         """
-        V = self.V.copy()
-        for j, at in enumerate(known):
-            if at is not None:
-                Z, factor = self.scaled.system(at.free, 1 / self.C[at.free, j])
-                self.V[j] = factor.solve(self.Y[at.free, j]).astype(Z.dtype) @ Z
+        V, classes = self.V.copy(), np.flatnonzero([at is not None for at in known])
+        for part, samples, Z, K in self._systems(classes, [at.free for at in known if at is not None]):
+            y = np.where(samples.given, self.Y[samples.index, part[:, None]], 0.0)
+            self.V[part] = _solve(K, y.astype(K.dtype), Z)
         return row_norms((self.V - V) @ np.tril(self.scaled.factor.L))
+
+    def _steps(self, classes: Ints, gradients: Floats) -> Floats:
+        """Newton's, (1 + Z_F' diag(1 / s) Z_F)^{-1} r."""
+        size, steps = row_norms(gradients)[:, None], []
+        R = gradients / size
+        for part, _, Z, K in self._systems(classes, [self.at[j].free for j in classes]):
+            r = R[np.searchsorted(classes, part)]
+            rhs = Z @ r[..., None].astype(Z.dtype)
+            steps.append(r - _solve(K, rhs[..., 0], Z))
+        return size * np.concatenate(steps)
+
+    def _systems(self, classes: Ints, free: list[Ints]) -> Iterator[tuple[Ints, Padded, Floats, Floats]]:
+        for batch in self.scaled.batches(np.array([len(F) for F in free])):
+            part, samples = classes[batch], Padded.of(free[batch])
+            yield part, samples, *self.scaled.systems(samples, self.C[samples.index, part[:, None]])
 
     def _gradients(self, classes: Ints) -> Floats:
         return self.scaled.root * np.stack([self.at[j].pull for j in classes]) - self.V[classes]
@@ -263,20 +326,19 @@ class _Few:
             return [at for at in known if at is not None]
         Y = self.Y if len(classes) == len(self.V) else self.Y.take(classes, axis=1)
         near, W = self.scaled.near(Y, V), self.scaled.root * V
-        return [self._inside(j, np.flatnonzero(near[k]), W[k]) for k, j in enumerate(classes)]
+        found: list[Inside] = []
+        for batch in self.scaled.batches(np.count_nonzero(near, axis=1)):
+            found += self._inside(classes[batch], Padded.of_mask(near[batch]), W[batch])
+        return found
 
-    def _inside(self, j: int, near: Ints, w: Floats) -> Inside:
-        X, y = self.scaled.rows(near), self.Y[near, j]
-        missing = np.maximum(1 - y * (X @ w), 0.0)
-        A, inside = self.C[near, j] * missing, missing > 0
-        return Inside(near[inside], A[inside], (y * A) @ X, 0.5 * float(A @ missing))
-
-    def _step(self, j: int, r: Floats) -> Floats:
-        """Newton's, (1 + Z_F' diag(1 / s) Z_F)^{-1} r."""
-        free, size = self.at[j].free, float(np.linalg.norm(r))
-        Z, factor = self.scaled.system(free, 1 / self.C[free, j])
-        b = factor.solve(Z @ (r / size).astype(Z.dtype))
-        return np.asarray(r - size * (b.astype(Z.dtype) @ Z))
+    def _inside(self, classes: Ints, near: Padded, W: Floats) -> Iterator[Inside]:
+        X, place = self.scaled.rows(near.index), (near.index, classes[:, None])
+        y = self.Y[place]
+        missing = np.where(near.given, np.maximum(1 - y * (X @ W[..., None])[..., 0], 0.0), 0.0)
+        A, inside = self.C[place] * missing, missing > 0
+        pull, cost = ((y * A)[:, None] @ X)[:, 0], 0.5 * _dots(A, missing)
+        for k, its in enumerate(inside):
+            yield Inside(near.index[k, its], A[k, its], pull[k], float(cost[k]))
 
     def _move(self, classes: Ints, steps: Floats) -> Bools:
         """By 1, or by the first of 1/2, 1/4, ... of a step that lowers the objective; whether any did."""
@@ -409,8 +471,7 @@ class FewCurvature:
         M = self.mean.matrix(X, rows, G[:, ~few], sums)
 
         def add(classes: Ints) -> None:
-            T = np.concatenate([self._root(j, X, G[:, j], sums) for j in classes])
-            product = T.T @ T
+            product = self._of(classes, X, G, sums)
             with lock:
                 np.add(M, product, out=M)
 
@@ -421,11 +482,16 @@ class FewCurvature:
         M = self.matrix(self.scaled.X, self.rows, U, None)
         return lambda z: np.asarray(M @ z)
 
-    def _root(self, j: int, X: Design, g: Floats, sums: GroupSums | None) -> Floats:
-        """T with T'T = diag(g) P diag(g), in float32 where that is enough."""
-        free = self.free[j]
-        assert free is not None
-        Z, factor = self.scaled.system(free, 1 / self.C[free, j])
-        S = X.samples(free).on_host() * g if sums is None else sums.of_design(X, free, g)
-        solve = lapack.strtrs if Z.dtype == np.float32 else lapack.dtrtrs
-        return np.asarray(solve(factor.L, S, lower=1)[0]) if len(free) else S
+    def _of(self, classes: Ints, X: Design, G: Floats, sums: GroupSums | None) -> Floats:
+        """The sum over some classes, T'T with T = L^{-1} X_F diag(g), in float32 where that is enough."""
+        free = [F for F in map(self.free.__getitem__, classes) if F is not None]
+        T = []
+        for batch in self.scaled.batches(np.array([len(F) for F in free])):
+            part, samples = classes[batch], Padded.of(free[batch])
+            K = self.scaled.systems(samples, self.C[samples.index, part[:, None]])[1]
+            solve = lapack.strtrs if K.dtype == np.float32 else lapack.dtrtrs
+            for L, F, g in zip(np.linalg.cholesky(K), free[batch], G.T[part], strict=True):
+                S = X.samples(F).on_host() * g if sums is None else sums.of_design(X, F, g)
+                T.append(solve(L[: len(F), : len(F)], S, lower=1)[0] if len(F) else S)
+        stacked = np.concatenate(T)
+        return np.asarray(stacked.T @ stacked)
