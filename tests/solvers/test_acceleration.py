@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dsofs import DSOClassifier
-from dsofs.solvers import solve
+from dsofs.solvers import acceleration, solve
 from dsofs.solvers.acceleration import BoundedNewton, curvature_matrix
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
@@ -155,3 +155,27 @@ def test_one_feature_ten_times_costs_as_much_as_once(p, negated):
     once, often = (DSOClassifier(p=p).fit(np.hstack([x_, others]), y) for x_ in (x, copies))
     assert often.objective_ == pytest.approx(once.objective_, rel=1e-9)
     assert np.count_nonzero(often.coef_) == np.count_nonzero(once.coef_)
+
+
+def test_of_two_rows_that_replace_each_other_one_leaves_at_once(monkeypatch):
+    """Either costs less than it is worth, both together cost more."""
+    monkeypatch.setattr(acceleration, "LEAVING_AT_ONCE", 1.0)
+    d, g2, gain = np.ones(3), np.array([1.0, 1.0, 1.0]), np.array([0.68, 0.67, 0.67])
+    M = np.array([[0.2, 0.2, 0.0], [0.2, 0.2, 0.0], [0.0, 0.0, 0.9]])
+    assert acceleration._superfluous(d, g2, M, gain) == [0]
+    apart = M * np.eye(3)
+    assert acceleration._superfluous(d, g2, apart, gain) == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_leave_at_once_are_those_that_leave_slowly(seed, monkeypatch):
+    """The loop ends at a stationary point that is about as good, and the objective never rises."""
+    X, y = random_data(seed, 150, 60, 3)
+    fits = []
+    for few in (0, 10**6):
+        monkeypatch.setattr(acceleration, "LEAVING_SLOWLY", few)
+        fits.append(DSOClassifier(p=0.85).fit(X, y))
+    at_once, slowly = fits
+    assert at_once.status_ == slowly.status_ == "converged"
+    assert at_once.objective_ == pytest.approx(slowly.objective_, rel=0.02)
+    assert (np.diff(at_once.history_["objective"]) <= 1e-10 * at_once.objective_).all()

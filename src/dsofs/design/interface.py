@@ -172,6 +172,20 @@ class Block(Design):
         Z = self.Z[index, :] if isinstance(index, slice) else take(self.Z, index, axis=0)
         return Block(Z, self.budget, self.weights_at(index))
 
+    def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
+        few = self.budget.samples(self.n_columns)
+        if not isinstance(self.Z, np.ndarray) or max(len(index) for index, *_ in sets) > few:
+            return super().normal_equations(sets)
+        with threads_for(sum(len(index) for index, *_ in sets) * self.n_columns**2 // 2):
+            return [self._sums(*samples) for samples in sets]
+
+    def _sums(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
+        """H and h of few samples: for hundreds of such calls in a fit, with nothing around the products."""
+        rows = to_numpy(take(self.Z, index, axis=0))
+        h = rows.T @ R
+        rows *= np.sqrt(weights)[:, None]
+        return rows.T @ rows, h
+
     def on_host(self) -> Floats:
         """Z as a NumPy array: for small parts of it, and what has no other way."""
         return to_numpy(self.Z)

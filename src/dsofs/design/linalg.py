@@ -278,9 +278,13 @@ def like(X: AnyArray, host: np.ndarray) -> AnyArray:
 def take(X: AnyArray, index: Ints, axis: int) -> AnyArray:
     """The rows (axis 0) or columns (axis 1) ``index`` of X."""
     if isinstance(X, np.ndarray):
-        # At once: on small data the way through the namespace takes longer than the rest. Of an array that is held by
-        # columns, as a data frame's is, ``take`` would first copy all.
-        return X.T.take(index, 1 - axis).T if X.flags.f_contiguous else X.take(index, axis)
+        # At once: on small data the way through the namespace takes longer than the rest. Of an array that is not held
+        # row by row, as a data frame's or a part of one, ``take`` would first copy all.
+        if X.flags.f_contiguous:
+            return X.T.take(index, 1 - axis).T
+        if X.flags.c_contiguous:
+            return X.take(index, axis)
+        return X[index] if axis == 0 else X[:, index]
     xp = array_namespace(X)
     return xp.take(X, xp.asarray(index, device=device(X)), axis=axis)
 

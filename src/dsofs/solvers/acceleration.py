@@ -52,6 +52,14 @@ BOUNDED_DAMPING, LEAST_BOUNDED_DAMPING = 0.07, 1e-6
 CAUTIOUS, CONFIDENT = 4.0, 0.5  # it is multiplied by these after a failure and, back to where it was, a success
 EXCHANGES = 3  # so often at most the groups that the model takes below their bound are put there
 TINY = 1e-12  # of the largest: a weight that is as good as none
+# Rows that are not worth their cost, by Newton's model, leave at once instead of shrinking step by step: at most this
+# part of them in a step, as the model holds for few. Up to so many samples that saves little time.
+LEAVING_AT_ONCE, LEAVING_SLOWLY = 0.05, 128
+
+
+def plain_steps(n_groups: int) -> int:
+    """How many plain steps come before Newton's, below p = 1."""
+    return PLAIN_STEPS if n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
 
 
 class Proposals:
@@ -62,11 +70,11 @@ class Proposals:
         self.problem = problem
         self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
-        plain_steps = PLAIN_STEPS if problem.n_groups > DIRECT else PLAIN_STEPS_OF_FEW_ROWS
-        self.plain_steps_left = FEW_PLAIN_STEPS if warm or self.can_return.any() else plain_steps
+        few = warm or self.can_return.any()
+        self.plain_steps_left = FEW_PLAIN_STEPS if few else plain_steps(problem.n_groups)
         many = problem.X.sample_size > KEPT_ALL
         self.may_thin = many and not (warm or problem.convex) and problem.terms is None
-        self.newton, self.bounded = Newton(), BoundedNewton()
+        self.newton, self.bounded = Newton(removes=_has_estimates(problem)), BoundedNewton()
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
         self.rows_may_leave = True
         self._learn = self._learn_nothing
@@ -217,7 +225,7 @@ def _candidates(problem: Problem, point: Point) -> tuple[Ints, Floats]:
     """
     groups = np.flatnonzero(point.weights)
     worth = -point.norms[groups]
-    if problem.slack is not None and problem.soft_columns.all():
+    if _all_soft(problem):
         cost, gain = _estimates(problem, point, groups)
         likely = LIKELY * gain > cost
         groups, worth = groups[likely], (gain - cost)[likely]
@@ -225,13 +233,50 @@ def _candidates(problem: Problem, point: Point) -> tuple[Ints, Floats]:
     return groups[order], worth[order]
 
 
+def _all_soft(problem: Problem) -> bool:
+    """Whether all classes have squared slack: what removing a row costs can then be estimated."""
+    return problem.slack is not None and bool(problem.soft_columns.all())
+
+
+def _has_estimates(problem: Problem) -> bool:
+    """Whether rows leave for good as soon as they are not worth their cost."""
+    below_one = not problem.convex and problem.terms is None
+    return below_one and _all_soft(problem) and problem.X.sample_size > LEAVING_SLOWLY
+
+
 def _estimates(problem: Problem, point: Point, groups: Ints) -> tuple[Floats, Floats]:
     """The cost and the gain of removing each group."""
-    d, p, info = point.weights[groups], problem.powers[groups], np.finfo(np.float64)
     M = curvature_matrix(problem, point, point.X, point.rows, point.G, groups)
     g2 = problem.norms(point.G, point.rows)[groups] ** 2
-    left = np.maximum(1 - d * M.diagonal() / np.maximum(g2, info.tiny), info.eps)
-    return 0.5 * d * g2 / left, (1 / p - 0.5) * point.norms[groups] ** p
+    return _costs(point.weights[groups], g2, M.diagonal()), _gains(problem, point, groups)
+
+
+def _costs(d: Floats, g2: Floats, curvature: Floats) -> Floats:
+    """1/2 d g^2 / (1 - h),  h = d M_ii / g^2."""
+    info = np.finfo(np.float64)
+    return 0.5 * d * g2 / np.maximum(1 - d * curvature / np.maximum(g2, info.tiny), info.eps)
+
+
+def _gains(problem: Problem, point: Point, groups: Ints) -> Floats:
+    p = problem.powers[groups]
+    return np.asarray((1 / p - 0.5) * point.norms[groups] ** p)
+
+
+def _superfluous(d: Floats, g2: Floats, M: Floats, gain: Floats) -> list[int]:
+    """Positions of groups that are removed one after the other while a gain exceeds its cost, the best first.
+
+    Without group i the others pull harder, since  d(g^2)/dd = -2 M:  of two that replace each other one stays.
+    """
+    g2, gain, curvature, gone = g2.copy(), gain.copy(), M.diagonal(), list[int]()
+    for _ in range(max(1, int(LEAVING_AT_ONCE * len(d)))):
+        cost = _costs(d, g2, curvature)
+        i = int(np.argmax(gain - cost))
+        if gain[i] <= cost[i]:
+            break
+        gone.append(i)
+        gain[i] = -np.inf
+        g2 += 4 * cost[i] / g2[i] * M[i]  # 2 d / (1 - h): as much as its weight was, and what the others made of it
+    return gone
 
 
 class Newton:
@@ -250,12 +295,19 @@ class Newton:
     ten. For p = 1 phi is convex. Below, r - 1 < 0: the damping starts by covering it, which linearises the concave
     penalty. Near a stationary point that is no minimum such steps would crawl: there each direction is gone along by
     the size of its curvature, whatever its sign. Where groups differ in p, each has its own r.
+
+    Of the groups that shrink, those that cost more than they are worth (see ``without_superfluous_rows``) leave at
+    once. A group with which that failed is not tried again here.
     """
 
-    def __init__(self) -> None:
-        self.damping = FIRST_DAMPING
+    def __init__(self, *, removes: bool = False) -> None:
+        self.damping, self.removes = FIRST_DAMPING, removes
+        self.removed, self.needed = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
 
     def learn(self, accepted: bool) -> None:
+        if len(self.removed) and not accepted:  # which says nothing about the step
+            self.needed = np.union1d(self.needed, self.removed)
+            return
         factor = RELAX if accepted else TIGHTEN
         self.damping = min(max(self.damping * factor, LEAST_DAMPING), MOST_DAMPING)
 
@@ -274,6 +326,7 @@ class Newton:
         excess = np.where(fixed, 1.0, g2 / e)
         rhs = 0.5 * scale * (excess - 1)
         root = np.where(fixed, 0.0, np.sqrt(d / e))
+        M = None
         if len(active) <= DIRECT:
             M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
             at_rest = bool(np.abs(excess - 1).max() < NEAR)
@@ -289,6 +342,11 @@ class Newton:
         far = excess > FAR
         change[far] = np.maximum(change[far], excess[far] ** (1 - p[far] / 2))
         proposal[active] = d * change
+        if self.removes:
+            shrinking = (change < 1) & ~np.isin(active, self.needed)
+            gain = np.where(shrinking, _gains(problem, point, active), -np.inf)
+            self.removed = active[_superfluous(d, g2, M, gain)] if M is not None else active[:0]
+            proposal[self.removed] = 0.0
         return proposal
 
     def _solve(self, M: Floats, penalty: Floats, rhs: Floats, at_rest: bool) -> Floats:

@@ -1,4 +1,4 @@
-"""Few stored numbers, thousands of samples: conjugate gradients come near the optimum that another solver finds."""
+"""All classes at once: conjugate gradients come near the optimum that another solver finds, in each of three spaces."""
 
 import numpy as np
 import pytest
@@ -8,21 +8,25 @@ from scipy.optimize import minimize
 from dsofs import DSOSelector
 from dsofs.design import Block
 from dsofs.problem import SquaredHinge
-from dsofs.solvers.inner import gradients, margin
-from dsofs.solvers.inner.gradients import near_optimum, suits_gradients
+from dsofs.solvers.inner import gradients
+from dsofs.solvers.inner.gradients import NearOptimum, suits_products
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("m", "by_products"), [(40, True), (40, False), (90, False)])
 @pytest.mark.parametrize(("warm", "tol", "near"), [(False, None, 5e-3), (True, None, 5e-3), (True, 1e-8, 1e-7)])
-def test_near_the_inner_optimum(seed, warm, tol, near, monkeypatch):
+def test_near_the_inner_optimum(seed, m, by_products, warm, tol, near, monkeypatch):
     if tol is not None:
         monkeypatch.setattr(gradients, "CG_TOL", tol)
         monkeypatch.setattr(gradients, "SETTLED", 0.0)
+    monkeypatch.setattr(gradients, "suits_products", lambda X: by_products)
+    monkeypatch.setattr(gradients, "FIRST_NEWTON", (20,))
+    monkeypatch.setattr(gradients, "MAX_NEWTON", 20)
     rng = np.random.default_rng(seed)
-    X, Y, d = rng.normal(size=(40, 60)), rng.choice([-1.0, 1.0], size=(40, 2)), rng.uniform(0.01, 1, size=60)
+    X, Y, d = rng.normal(size=(m, 60)), rng.choice([-1.0, 1.0], size=(m, 2)), rng.uniform(0.01, 1, size=60)
     C = rng.uniform(0.1, 3, size=Y.shape)
     B = Y * rng.uniform(0, 1, size=Y.shape) if warm else None
-    inner = near_optimum(Block(X), d, Y, SquaredHinge(1 / C), B)
+    inner = NearOptimum(Block(X), Y, SquaredHinge(1 / C)).solve(np.arange(60), Block(X), d, B)
     for j in range(2):
 
         def objective(w, j=j):
@@ -38,8 +42,8 @@ def test_near_the_inner_optimum(seed, warm, tol, near, monkeypatch):
 
 
 def test_it_suits_samples_of_few_stored_numbers():
-    assert not suits_gradients(Block(np.ones((1000, 2000))))
-    assert suits_gradients(Block(np.ones((1000, 20))))
+    assert not suits_products(Block(np.ones((1000, 2000))))
+    assert suits_products(Block(np.ones((1000, 20))))
 
 
 @pytest.mark.parametrize("p", [0.85, 1.0])
@@ -49,8 +53,23 @@ def test_a_fit_ends_as_with_factorisations(p, monkeypatch):
     y = (X[:, :50].toarray().sum(axis=1) > 0.5).astype(int)
     fits = []
     for suits in (True, False):
-        monkeypatch.setattr(margin, "suits_gradients", lambda X, suits=suits: suits)
+        monkeypatch.setattr(gradients, "suits_products", lambda X, suits=suits: suits)
         fits.append(DSOSelector(p=p).fit(X, y))
     by_gradients, by_factors = fits
     assert by_gradients.status_ == by_factors.status_ == "converged"
     assert by_gradients.objective_ == pytest.approx(by_factors.objective_, rel=1e-2 if p < 1 else 1e-3)
+
+
+def test_a_step_from_the_weights_of_before_does_not_raise_the_objective():
+    """In the space of the features, where it starts from W: whatever the weights, W of before is a point to go from."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(80, 20)), rng.choice([-1.0, 1.0], size=(80, 3))
+    C, rows = rng.uniform(0.1, 3, size=Y.shape), np.arange(20)
+    solver, d, last = NearOptimum(Block(X), Y, SquaredHinge(1 / C)), np.ones(20), None
+    B = None
+    for _ in range(8):
+        inner = solver.solve(rows, Block(X), d, B)
+        norms = np.linalg.norm(inner.W, axis=1)
+        objective = np.sum(norms) + inner.cost
+        assert last is None or objective <= last * (1 + 1e-12)
+        last, B, d = objective, inner.B, norms

@@ -144,7 +144,7 @@ def spaces(seed, m=150, n=200, c=3):
     rng = np.random.default_rng(seed)
     X, Y, d = rng.normal(size=(m, n)), rng.choice([-1.0, 1.0], (m, c)), rng.uniform(0.1, 3, n)
     slack = rng.uniform(5, 30, (m, 1)) * np.ones(c)
-    return X, Y, d, SmallerSpace(Block(X), Y, 1 / slack, np.empty((m, 0)), rows_return=False)
+    return X, Y, d, SmallerSpace(Block(X), Y, 1 / slack, np.empty((m, 0)), rows_return=False, n_plain=0)
 
 
 @pytest.mark.parametrize("seed", range(3))

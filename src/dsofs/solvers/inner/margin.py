@@ -14,6 +14,7 @@ Without any feature, the rows that are not penalised predict alone: ``free_model
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,9 +25,9 @@ from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.residuals import WithResiduals
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Loss, Problem, Squared, SquaredHinge, one_column
-from dsofs.solvers.acceleration import FEW_PLAIN_STEPS, PLAIN_STEPS
+from dsofs.solvers.acceleration import FEW_PLAIN_STEPS, plain_steps
 from dsofs.solvers.inner.features import FeatureSpace
-from dsofs.solvers.inner.gradients import near_optimum, suits_gradients
+from dsofs.solvers.inner.gradients import NearOptimum
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
@@ -76,7 +77,9 @@ def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:
     if len(soft):
         assert C is not None
         many_classes = len(soft) >= MANY_CLASSES and not problem.F.size and X.n_samples > X.n_columns
-        solver = ManyClasses if many_classes else partial(SmallerSpace, F=problem.F, rows_return=problem.convex)
+        n_plain = FEW_PLAIN_STEPS if problem.convex else plain_steps(problem.n_groups)
+        smaller = partial(SmallerSpace, F=problem.F, rows_return=problem.convex, n_plain=n_plain)
+        solver = ManyClasses if many_classes else smaller
         solvers.append((soft, solver(X, _columns(Y, soft), _columns(C, soft))))
     return solvers
 
@@ -136,24 +139,26 @@ class GramSpace:
 class SmallerSpace:
     """Squared slack, in the space of the samples or of the features: whichever takes less time."""
 
-    def __init__(self, X: Design, Y: Floats, C: Floats, F: Floats, *, rows_return: bool) -> None:
-        """``rows_return``: rows that have left may be in use again."""
+    def __init__(self, X: Design, Y: Floats, C: Floats, F: Floats, *, rows_return: bool, n_plain: int) -> None:
+        """``rows_return``: rows that have left may be in use again. ``n_plain``: first steps, without curvature."""
         self.Y, self.loss = Y, SquaredHinge(one_column(np.reciprocal, C))
         self.gram = GramSpace(Y, self.loss, F)
         self.wide, self.has_room = len(Y) <= X.n_columns, len(Y) <= GRAM * X.n_columns
-        self.by_gradients = self.wide and not F.size and suits_gradients(X)
-        self.rough_steps = FEW_PLAIN_STEPS if rows_return else PLAIN_STEPS  # which need no curvature
+        self.near = None if F.size else NearOptimum(X, Y, self.loss)
+        self.rough_steps = n_plain
         losses = [SquaredHinge(1 / cost) for cost in C.T]
         self.features = FeatureSpace(X, Y, losses, F, FIRST_NEWTON, every_row=rows_return and not self.wide)
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
-        if self.by_gradients and len(rows) >= len(self.Y):
-            point = near_optimum(X, d, self.Y, self.loss, B)
-            self.rough_steps -= 1
-            if self.rough_steps >= 0:
-                return point
+        if B is None and not (d == 1).all():  # a loop that goes on from a neighbour's solution, and needs curvature
+            self.near = None
+        self.rough_steps -= 1
+        if self.near is not None and self.rough_steps >= 0 and self.near.suits(rows, B):
+            with suppress(np.linalg.LinAlgError):  # what is exact has other ways
+                return self.near.solve(rows, X, d, B)
+        if self.near is not None and self.rough_steps < 0:
+            self.near = None  # its matrix is as large as any
             self.features.limits.clear()
-            B = point.B
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
