@@ -33,7 +33,7 @@ demo: $(CORE)
 	$(BIN)/dsofs demo
 
 test: $(DEV)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 lint: $(DEV)
 	$(BIN)/ruff check .
