@@ -17,7 +17,7 @@ float32 find a Newton step in a few iterations. Once a class has few such sample
 
 It is solved in float32 too. Of the other samples of such a class it is enough to know that they are outside.
 
-The ``Curvature`` is exact for these classes too. For the others the mean stands for all, P_j = P, so that
+The ``Curvature`` of these classes is their own. For the others the mean stands for all, P_j = P, so that
 sum_j diag(g_j) P diag(g_j) = P o (G G').
 """
 
