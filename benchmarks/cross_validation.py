@@ -76,6 +76,8 @@ def draw() -> None:
         times = {
             what: median(row.seconds for row in of_set if row.method == what) for what in {r.method for r in of_set}
         }
+        if SCORED not in times:  # where a run was stopped
+            continue
         slowest = max((what for what in times if what.startswith("p=")), key=times.__getitem__)
         shape = " x ".join(map(str, of_set[0].values["shape"]))
         cells = [f"{times[what]:.2f} s, {times[what] / times[slowest]:.1f} x" for what in (SELECTION, TWO_JOBS)]
@@ -87,7 +89,7 @@ def draw() -> None:
         "Choosing p by cross-validation",
         ["data", "m x n x classes", "margins", "slowest single fit", "DSOSelectorCV", "on two cores", "scoring"],
         lines,
-        f"60 % of each set, and at most {MOST_SAMPLES:,} samples of the last five; standardised. "
+        f"60 % of each set, and at most {MOST_SAMPLES:,} samples of the larger sets; standardised. "
         "Six values of p, five folds and the final fits, 36 fits in all: seconds, and in units of the slowest single "
         "fit. DSOSelectorCV: one after the other; on two cores: n_jobs=2, workers "
         "running. Medians of interleaved rounds. Scoring, a linear SVM for each of 30 selections, is apart.",
