@@ -53,8 +53,9 @@ CAUTIOUS, CONFIDENT = 4.0, 0.5  # it is multiplied by these after a failure and,
 EXCHANGES = 3  # so often at most the groups that the model takes below their bound are put there
 TINY = 1e-12  # of the largest: a weight that is as good as none
 # Rows that are not worth their cost, by Newton's model, leave at once instead of shrinking step by step: at most this
-# part of them in a step, as the model holds for few. Up to so many samples that saves little time.
-LEAVING_AT_ONCE, LEAVING_SLOWLY = 0.05, 128
+# part of them in a step, as the model holds for few. Up to so many samples that saves little time, and from so many
+# classes on inner steps are too rough to tell what a row is worth.
+LEAVING_AT_ONCE, LEAVING_SLOWLY, ROUGH_CLASSES = 0.05, 128, 100
 
 
 def plain_steps(n_groups: int) -> int:
@@ -241,7 +242,8 @@ def _all_soft(problem: Problem) -> bool:
 def _has_estimates(problem: Problem) -> bool:
     """Whether rows leave for good as soon as they are not worth their cost."""
     below_one = not problem.convex and problem.terms is None
-    return below_one and _all_soft(problem) and problem.X.sample_size > LEAVING_SLOWLY
+    few_classes = problem.Y.shape[1] < ROUGH_CLASSES
+    return below_one and few_classes and _all_soft(problem) and problem.X.sample_size > LEAVING_SLOWLY
 
 
 def _estimates(problem: Problem, point: Point, groups: Ints) -> tuple[Floats, Floats]:

@@ -82,6 +82,14 @@ def test_a_fit_reaches_the_optimum_of_a_matrix_per_class(p, grouped, monkeypatch
     assert (np.diff(objective) <= 1e-10 * objective[:-1]).all()
 
 
+def test_a_fit_is_the_same_whichever_thread_ends_first():
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(200), 3)
+    X = rng.normal(size=(200, 60))[y] + rng.normal(size=(600, 60))
+    first, again = (DSOSelector().fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, again.coef_)
+    np.testing.assert_array_equal(first.ranking_, again.ranking_)
+
+
 def test_no_matrix_per_class():
     rng, n_classes, n = np.random.default_rng(0), 200, 150
     y = np.repeat(np.arange(n_classes), 3)

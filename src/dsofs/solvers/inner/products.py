@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +84,7 @@ class ManyClasses:
             return None
         self.W[:] = 0.0
         self.W[rows] = minimum.W
-        self.rows, self.found, self.inside = rows, minimum.found, minimum.u / self.Y.shape[1]
+        self.rows, self.found, self.inside = rows, minimum.found, minimum.inside()
         mean = MeanCurvature(H, scaled.factor, rows, scaled.root)
         free = [None if found is None else found.free for found in self.found]
         curvature = FewCurvature(mean, scaled, rows, free, self.C)
@@ -100,7 +99,6 @@ class _Minimum:
         self.scaled, self.Y, self.C, self.W, self.found = scaled, Y, C, W, found.copy()
         self.B, self.G, self.cost = np.zeros_like(Y), np.empty_like(W), np.zeros(Y.shape[1])
         self.goal = np.full(Y.shape[1], np.nan)  # of the gradient, of classes that are on the way
-        self.u, self._lock = np.zeros(len(Y)), Lock()  # the former: summed over the classes
 
     def find(self, *, same_rows: bool) -> None:
         """``same_rows``: as where ``found`` is from."""
@@ -112,6 +110,10 @@ class _Minimum:
         counts = [0 if found is None else len(found.free) for found in self.found]
         few = few[np.argsort(np.array(counts)[few])]  # so that those that are worked on together are of a size
         self._in_parts(partial(self._by_systems, same_rows=same_rows), few)
+
+    def inside(self) -> Floats:
+        """The mean of u over the classes; from what all threads have left, so that their order does not matter."""
+        return np.asarray(np.einsum("ij,ij->i", self.C, self.B != 0)) / self.Y.shape[1]
 
     def _in_parts(self, function: Callable[[Ints], None], classes: Ints) -> None:
         # Threads of BLAS would wait for each other more than they work.
@@ -127,8 +129,6 @@ class _Minimum:
         self.B[:, classes[done]] = (many.Y * many.A)[done].T
         self.G[:, classes[done]] = (many.pull[done] / root).T
         self.cost[classes[done]] = many.costs()[done]
-        with self._lock:
-            self.u += many.u()[done].sum(axis=0)
 
     def _by_systems(self, classes: Ints, *, same_rows: bool) -> None:
         root = self.scaled.root
@@ -139,8 +139,6 @@ class _Minimum:
             F = at.free
             self.B[F, j], self.G[:, j], self.cost[j] = few.Y[F, k] * at.A, at.pull, at.cost
             self.found[j] = at if is_few(len(F), self.scaled.X) else None
-            with self._lock:
-                self.u[F] += few.C[F, k]
 
 
 def is_few(count: Any, X: Design) -> Any:
@@ -386,10 +384,6 @@ class _Many:
         self.A[moving] = A = self.C[moving] * np.maximum(1 - self.T[moving], 0.0)
         self.pull[moving] = self.scaled.tdot(self.Y[moving] * A)
 
-    def u(self) -> Floats:
-        """C of the samples inside the margin."""
-        return np.where(self.T < 1, self.C, 0.0)
-
     def costs(self) -> Floats:
         return 0.5 * _dots(self.A, np.maximum(1 - self.T, 0.0))
 
@@ -467,16 +461,15 @@ class FewCurvature:
     C: Floats
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        few, lock = np.array([free is not None for free in self.free]), Lock()
-        M = self.mean.matrix(X, rows, G[:, ~few], sums)
+        few = np.array([free is not None for free in self.free])
+        parts = [np.flatnonzero(few)[part] for part in cuts(int(few.sum()), AT_A_TIME)]
+        products: list[Floats] = [np.empty(0)] * len(parts)
 
-        def add(classes: Ints) -> None:
-            product = self._of(classes, X, G, sums)
-            with lock:
-                np.add(M, product, out=M)
+        def keep(part: int) -> None:
+            products[part] = self._of(parts[part], X, G, sums)
 
-        in_parallel(add, [np.flatnonzero(few)[part] for part in cuts(int(few.sum()), AT_A_TIME)])
-        return M
+        in_parallel(keep, range(len(parts)))
+        return sum(products, start=self.mean.matrix(X, rows, G[:, ~few], sums))  # in this order, whichever ends first
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         M = self.matrix(self.scaled.X, self.rows, U, None)
