@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dsofs.design import row_norms
-from dsofs.problem import Penalty, Status
+from dsofs.design import Block, as_design, moments, row_norms
+from dsofs.problem import Penalty, Problem, Status
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from dsofs.solvers.loop.reweight import reweight
-from tests.problems import random_problem
+from tests.problems import label_columns, random_data, random_problem
 from tests.reference.oracles import fewest_rows
 
 POWERS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.5]
@@ -182,3 +182,16 @@ def test_below_p_1_leaving_out_rows_of_zeros_changes_nothing(groups):
     np.testing.assert_array_equal(without.survival.step, among_all.survival.step)
     np.testing.assert_allclose(without.survival.share, among_all.survival.share, rtol=1e-6, atol=1e-9)
     assert without.survival.now == among_all.survival.now
+
+
+def test_columns_larger_than_the_gram_matrix_are_released_once_the_next_step_has_its_own():
+    X, y = random_data(0, m=30, n=200)
+    step = MarginStep(Problem(as_design(X, moments(X), standardize=True, bias=1.0), label_columns(y), 1.0))
+    weights = np.ones(201)
+    weights[::2] = 0.0
+    point = step(weights, None)
+    fewer = weights * (np.arange(201) > 20)
+    assert isinstance(point.X, Block)
+    assert isinstance(step(fewer, point).X, Block)
+    assert not isinstance(point.X, Block)
+    np.testing.assert_allclose(step(weights, point).W, point.W)  # they can be had again

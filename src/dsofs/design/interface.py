@@ -83,6 +83,10 @@ class Design(ABC):
     def samples(self, index: Ints | slice) -> Block:
         """The rows z_k of these samples as one ``Block``, however large."""
 
+    def view(self, columns: Ints) -> Design | None:
+        """Z with only these columns, without a copy of them; None where there is none, or one that is slow to read."""
+        return None
+
     def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
         """||Z_i'B|| of every column, as a certificate needs it of all: in O(n) memory where Z is large.
 

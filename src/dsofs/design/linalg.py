@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
 TINY = np.finfo(np.float64).tiny  # added too, as they may be zero
-MIRRORED, TAKEN = 256, 1024  # rows that are copied at a time: a few megabytes
+MIRRORED, TAKEN = 256, 128  # rows that are copied at a time
+TAKEN_AT_ONCE = 512  # up to so many rows a second copy of all of them is small
 
 
 def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
@@ -149,11 +150,11 @@ def principal(K: Floats, index: Ints) -> Floats:
     """The rows and columns ``index``, in increasing order, of a square matrix; K itself if that is all of them."""
     if len(index) == len(K):
         return K
-    if len(index) <= TAKEN:
+    if len(index) <= TAKEN_AT_ONCE:
         return K.take(index, 0).take(index, 1)  # several times as fast as K[np.ix_(...)]
     M = np.empty((len(index), len(index)), dtype=K.dtype)
     for rows in cuts(len(index), TAKEN):  # all at once would need another matrix
-        K.take(index[rows], 0).take(index, 1, out=M[rows])
+        K.take(index[rows], 0).take(index, 1, out=M[rows], mode="clip")  # any other mode makes a copy first
     return M
 
 

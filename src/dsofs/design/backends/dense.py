@@ -104,6 +104,9 @@ class ArrayDesign(StandardDesign):
         variance = np.where(highest == lowest, 0.0, squares - rest**2)
         return largest, (mean + rest) / after, variance / np.square(after), products / after[:, None]
 
+    def view(self, columns: Ints) -> StandardDesign:
+        return self.part(columns)
+
     def samples(self, index: Ints | slice) -> Block:
         X = self.X[index, :] if isinstance(index, slice) else take(self.X, index, axis=0)
         return type(self)(X, self.columns, self.bias, self.budget, self.weights_at(index)).materialise()

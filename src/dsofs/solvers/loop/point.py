@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,17 +36,22 @@ class SampleCurvature:
     factors: list[Factor]
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        def roots(classes: slice) -> Iterator[Floats]:
-            for factor, g in zip(self.factors[classes], G.T[classes], strict=True):
-                yield factor.half_solve(
-                    X.samples(factor.inner).on_host() * g if sums is None else sums.of_design(X, factor.inner, g)
-                )
+        def root(factor: Factor, g: Floats) -> Floats:
+            if sums is not None:
+                return factor.half_solve(sums.of_design(X, factor.inner, g))
+            Z = X.samples(factor.inner).on_host()
+            Z *= g
+            return factor.half_solve(Z)
 
         size = len(rows) if sums is None else sums.n_groups
         M = np.zeros((size, size))
-        largest = max(1, *(len(factor.index) for factor in self.factors))
-        for classes in cuts(len(self.factors), max(1, X.budget.block // (DOUBLE * size * largest))):
-            T = np.concatenate(list(roots(classes)))  # one product for several classes takes half the time
+        largest = max(1, *(len(factor.inner) for factor in self.factors))
+        for classes in cuts(len(self.factors), max(1, X.budget.chunk // (DOUBLE * size * largest))):
+            factors = self.factors[classes]
+            ends = np.cumsum([len(factor.inner) for factor in factors])
+            T = np.empty((ends[-1], size))  # one product for several classes takes half the time
+            for end, factor, g in zip(ends, factors, G.T[classes], strict=True):
+                T[end - len(factor.inner) : end] = root(factor, g)
             M += T.T @ T
         return M
 
@@ -105,6 +110,18 @@ class Point:
         """Let go of what only a proposal needs, before there is another point of the same size."""
         self.curvature, self.G = None, self.G[:0].copy()
 
+    def columns_of(self, rows: Ints) -> Design | None:
+        """The columns of X for these rows, if all of them are active here."""
+        place = np.searchsorted(self.rows, rows)
+        if len(rows) > len(self.rows) or place[-1] == len(self.rows) or (self.rows[place] != rows).any():
+            return None
+        return self.X.take(place)
+
+    def release_columns(self, X: Design) -> None:
+        """Let go of columns that take more memory than K, if a view of all of X will do should they be needed again."""
+        view = X.view(self.rows) if len(self.rows) > X.n_samples else None
+        self.X = self.X if view is None else view
+
     @classmethod
     def of(cls, problem: Problem, weights: Floats, rows: Ints, X: Design, parts: list[tuple[Ints, Inner]]) -> Point:
         """From the inner optima for all columns of Y."""
@@ -133,11 +150,11 @@ class Step(Protocol):
 def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
     """The active rows and their columns of X, from the previous point where it has them all."""
     rows = np.flatnonzero(problem.expand(weights))
-    if previous is not None and len(rows) <= len(previous.rows):
-        place = np.searchsorted(previous.rows, rows)
-        if place[-1] < len(previous.rows) and np.array_equal(previous.rows[place], rows):
-            return rows, previous.X.take(place)
-    return rows, problem.X.take(rows)
+    X = None if previous is None else previous.columns_of(rows)
+    X = problem.X.take(rows) if X is None else X
+    if previous is not None and X is not previous.X:
+        previous.release_columns(problem.X)
+    return rows, X
 
 
 def relative_gap(objective: float, bound: float) -> float:
