@@ -27,6 +27,7 @@ class Design(ABC):
     n_columns: int
     budget: Budget
     sample_weight: Floats | None = None  # v: how many equal samples each one stands for; None: 1
+    in_memory: bool = True  # or else every product reads X again
 
     @property
     def total_weight(self) -> float:

@@ -49,6 +49,24 @@ def test_a_fit_reads_twice_before_the_second_step(X, monkeypatch):
     assert min(passes) > 1  # pieces
 
 
+def test_no_step_of_a_tall_fit_reads_more_than_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr("dsofs.design.backends.on_disk.LARGE_MAP", 0)
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "X.npy", rng.normal(size=(2000, 30)))
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    files, run = set(), StoredArray.run
+
+    def noting(self, work, pieces):
+        files.add(self)
+        return run(self, work, pieces)
+
+    monkeypatch.setattr(StoredArray, "run", noting)
+    y = X[:, 0] + X[:, 1] + rng.normal(size=2000) > 0
+    fitted = DSOSelector(2, memory_limit=3_000_000, ranking="norm").fit(X, y)
+    assert sum(file.bytes_read for file in files) <= 2 * fitted.n_iter_ * X.nbytes
+    assert set(fitted.get_support(indices=True)) == {0, 1}
+
+
 def test_what_is_left_out_is_not_read(X, monkeypatch):
     monkeypatch.setattr("dsofs.design.backends.on_disk.SEEK", 8)
     stored = StoredArray(X)

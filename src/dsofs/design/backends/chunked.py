@@ -204,6 +204,7 @@ class ChunkedDesign(StandardDesign):
     """Standardised view of a ``ChunkedArray``."""
 
     X: ChunkedArray
+    in_memory = False
 
     @classmethod
     def moments(cls, X: ChunkedArray, T: Floats, budget: Budget, v: Floats | None = None) -> Moments:

@@ -144,7 +144,8 @@ class SmallerSpace:
         self.Y, self.loss = Y, SquaredHinge(one_column(np.reciprocal, C))
         self.gram = GramSpace(Y, self.loss, F)
         self.wide, self.has_room = len(Y) <= X.n_columns, len(Y) <= GRAM * X.n_columns
-        self.near = None if F.size else NearOptimum(X, Y, self.loss)
+        # Every conjugate gradient is two products with X: too many where each of them reads X again.
+        self.near = NearOptimum(X, Y, self.loss) if X.in_memory and not F.size else None
         self.rough_steps = n_plain
         losses = [SquaredHinge(1 / cost) for cost in C.T]
         self.features = FeatureSpace(X, Y, losses, F, FIRST_NEWTON, every_row=rows_return and not self.wide)
