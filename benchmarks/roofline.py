@@ -71,7 +71,7 @@ def _product(design: Any, right: np.ndarray, *_: Any, **__: Any) -> Work:
     return Work(m * n * columns, DOUBLE * (m * n + (m + n) * columns), 1)
 
 
-def _factorise(K: np.ndarray, _: Any, part: np.ndarray | None = None, n_border: int = 0) -> Work:
+def _factorise(K: np.ndarray, _: Any, part: np.ndarray | None = None, n_border: int = 0, **__: Any) -> Work:
     k = len(K) if part is None else int(np.count_nonzero(part))
     return Work(k**3 / 6, DOUBLE * 2 * k**2, 1, rows=k)
 
