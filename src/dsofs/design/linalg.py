@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, to_device
+from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from dsofs.design.budget import cuts
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from dsofs.design.interface import Design
 
 DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
@@ -247,6 +251,19 @@ def symmetric(K: Floats) -> Floats:
         corner = K[start:stop, start:stop]
         corner[:] = np.triu(corner) + np.triu(corner, 1).T
     return K
+
+
+# Dense or sparse.
+
+
+def dense(X: AnyArray, dtype: DTypeLike = np.float64) -> np.ndarray:
+    """X, or a few of its columns, as a plain array."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
+
+
+def hstack(parts: Sequence[AnyArray]) -> AnyArray:
+    """The columns of all parts, in CSR form if some are sparse."""
+    return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
 
 
 # Arrays of any array-API library: the few operations that libraries spell differently.

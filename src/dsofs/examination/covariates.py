@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import Choice
 from dsofs.examination.findings import CovariateFindings, HeldOutAccuracy, LevelsToldApart
 from dsofs.examination.measures import balanced_accuracy
 from dsofs.examination.resampling import Resample
-from dsofs.statistics.classifier import LinearModel, dense
+from dsofs.statistics.classifier import LinearModel
 from dsofs.statistics.samples import Samples
 
 Columns = Mapping[str, Sequence[int]]  # columns of X by the name of the covariate

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.environment import Progress, Stopwatch
 from dsofs.examination import measures, views
@@ -33,7 +34,6 @@ from dsofs.examination.resampling import (
     shuffled_accuracies,
 )
 from dsofs.moved import renamed
-from dsofs.statistics.classifier import dense
 from dsofs.statistics.samples import Rows, Samples
 from dsofs.tables.features import equals_label
 from dsofs.validation import DEPRECATED, check_categorical, check_X_y

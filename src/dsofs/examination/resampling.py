@@ -19,10 +19,11 @@ from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import choice_of
 from dsofs.examination.findings import Plan
-from dsofs.statistics.classifier import LinearModel, Predictions, dense
+from dsofs.statistics.classifier import LinearModel, Predictions
 from dsofs.statistics.samples import TRAINING, Rows, Samples, Split, folds, train_test
 
 Step = Callable[[int], None]  # called with the number of steps done

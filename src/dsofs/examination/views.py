@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.examination.findings import QUANTILES, HeatMap, Image, View
 from dsofs.examination.resampling import Resample
-from dsofs.statistics.classifier import dense
 from dsofs.statistics.samples import Samples
 
 SAMPLES_DRAWN = 1_000  # in the view of samples

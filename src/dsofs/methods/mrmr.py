@@ -20,6 +20,7 @@ from scipy.special import xlogy
 
 from dsofs.design.budget import Budget, cuts, refuse_if_too_big, single_threaded
 from dsofs.design.interface import Design
+from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.ranking import rank_kept, two_tier_scores
@@ -111,8 +112,7 @@ def discretized(X: AnyArray, rule: str | None, n_bins: int, weights: Floats | No
     codes = np.empty(X.shape, dtype=code_type(rule, n_bins, X.shape[0]), order="F")
     columns = csc_array(X) if issparse(X) else X
     for part in cuts(X.shape[1], Budget().columns(X.shape[0])):  # a cache-sized piece at a time
-        piece = columns[:, part].toarray() if issparse(X) else columns[:, part]
-        codes[:, part] = DISCRETIZERS[rule](np.asarray(piece, dtype=np.float64), n_bins, weights)
+        codes[:, part] = DISCRETIZERS[rule](dense(columns[:, part]), n_bins, weights)
     return codes
 
 

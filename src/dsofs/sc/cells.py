@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.budget import cuts
+from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.validation import indicators
 
@@ -50,10 +51,6 @@ class Cells:
             squares += np.asarray((block.multiply(block) if sparse.issparse(block) else block**2).sum(axis=0)).ravel()
             first += block.shape[0]
         return sums, squares
-
-
-def dense(X: AnyArray) -> Floats:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 def _in_memory(part: Any) -> AnyArray:

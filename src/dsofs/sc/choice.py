@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dsofs.design.linalg import hstack
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.sc.cells import Cells, candidates, correlations
-from dsofs.sc.working_set import CellFit, fit_cells, with_covariates
+from dsofs.sc.working_set import CellFit, fit_cells
 from dsofs.validation import indicators
 
 CANDIDATES = 500  # genes that a fit chooses among, those most correlated with some type; or twice the panel
@@ -81,7 +82,7 @@ def _fit(task: PanelTask, X: AnyArray, codes: Ints, genes: Ints, among: Bools) -
     if task.batches is not None:
         levels = indicators(task.batches[among], int(task.batches.max()) + 1)[:, 1:]
         known["penalty_factor"] = {len(genes) + level: 0.0 for level in range(levels.shape[1])}
-        X = with_covariates(X, levels)
+        X = hstack([X, levels])
     return fit_cells(X, codes, min(task.n_genes, len(genes) - len(known.get("exclude", ()))), **known)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import Bools, Ints
-from dsofs.sc.cells import Cells, dense
+from dsofs.sc.cells import Cells
 from dsofs.sc.choice import Panel, PanelTask, choose
 from dsofs.sc.sheet import accuracy_sheet, on_target_fractions, predicted_in_folds, predicted_types, type_sheet
 from dsofs.validation import indicators

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.dso.selector import DSOSelector
@@ -75,10 +74,3 @@ def violating(margins: Floats, codes: Ints, cells: Ints, most: int) -> Ints:
     index = np.flatnonzero(lacking)
     place = turns(codes[index], margins[index])
     return np.sort(index[np.lexsort((margins[index], place))[:most]])
-
-
-def with_covariates(X: AnyArray, levels: Floats) -> AnyArray:
-    """X with more columns."""
-    if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_array(levels)], format="csr")
-    return np.hstack([X, levels])

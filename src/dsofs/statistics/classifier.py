@@ -18,6 +18,7 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.statistics.samples import Split
 
@@ -59,11 +60,6 @@ def scores(truth: Ints, predicted: Ints) -> dict[str, float]:
 
 def model_name(n_train: int) -> str:
     return "linear SVM (C = 1)" if n_train <= SVM_SAMPLES else "linear discriminant analysis with shrinkage"
-
-
-def dense(X: AnyArray) -> Floats:
-    """A few columns of X as a plain array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 @dataclass(frozen=True)

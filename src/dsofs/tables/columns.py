@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
-from scipy import sparse
 
-from dsofs.design.types import AnyArray
+from dsofs.design.linalg import dense
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
@@ -104,11 +103,8 @@ def values_of(frame: Frame, index: int) -> np.ndarray:
     """The values of a column of the file."""
     if index in frame.text:
         return frame.text[index]
-    return np.ravel(dense(frame.numbers[:, [int(np.searchsorted(frame.numeric, index))]]))
-
-
-def dense(numbers: AnyArray) -> np.ndarray:
-    return numbers.toarray() if sparse.issparse(numbers) else numbers
+    place = int(np.searchsorted(frame.numeric, index))
+    return np.ravel(dense(frame.numbers[:, [place]], frame.numbers.dtype))
 
 
 def as_written(frame: Frame, index: int) -> np.ndarray:

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.impute import KNNImputer, SimpleImputer
 
+from dsofs.design.linalg import dense, hstack
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.tables.columns import (
     MARKED_NUMBER,
     NUMBER_WITH_COMMA,
     SHOWN,
     are,
-    dense,
     is_nameless,
     listed,
     numbers_among,
@@ -232,9 +232,7 @@ def joined(blocks: list[FeatureBlock]) -> tuple[AnyArray, list[TableFeature]]:
         return blocks[0].values, blocks[0].features
     features = [feature for block in blocks for feature in block.features]
     order = np.argsort([feature.position for feature in features], kind="stable")
-    parts = [block.values for block in blocks]
-    X = sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
-    return X[:, order], [features[index] for index in order]
+    return hstack([block.values for block in blocks])[:, order], [features[index] for index in order]
 
 
 def refuse_infinite(X: AnyArray, features: list[TableFeature]) -> None:

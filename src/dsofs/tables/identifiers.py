@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dsofs.design.linalg import dense
 from dsofs.design.types import Floats, Ints
-from dsofs.tables.columns import as_written, dense, is_nameless, numbers_among, unique_names
+from dsofs.tables.columns import as_written, is_nameless, numbers_among, unique_names
 from dsofs.tables.readers import Frame, Note
 
 FEW = 10  # values that a real category may have, even if its column is named like an ID

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from dsofs.design.linalg import hstack
 from dsofs.design.types import AnyArray, Floats
 from dsofs.tables.columns import are, as_written, find_column, listed, refuse_missing, unique_names, values_of
 from dsofs.tables.features import (
@@ -134,10 +134,7 @@ def _coded(block: FeatureBlock) -> list[Note]:
 
 def with_covariates(X: AnyArray, blocks: list[FeatureBlock]) -> AnyArray:
     """X, with the covariates after its columns."""
-    if not blocks:
-        return X
-    parts = [X, *(block.values for block in blocks)]
-    return sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
+    return hstack([X, *(block.values for block in blocks)]) if blocks else X
 
 
 def groups_with_covariates(groups: np.ndarray | None, blocks: list[FeatureBlock]) -> np.ndarray | None:

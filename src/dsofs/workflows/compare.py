@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.budget import DOUBLE
+from dsofs.design.linalg import dense
 from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, Row, RunProgress, run
 from dsofs.experiments.side_by_side import Asked, SideBySide, last_asked, remember, side_by_side
 from dsofs.files import write_folder
@@ -246,12 +247,10 @@ def asked(table: LabelledTable, rows: list[Row], protocol: Protocol, command: st
 
 
 def samples_of(table: LabelledTable) -> Samples:
-    X = table.X
-    if sparse.issparse(X):
-        refuse_too_big(2 * DOUBLE * X.shape[0] * X.shape[1])
-        X = X.toarray()
+    if sparse.issparse(table.X):
+        refuse_too_big(2 * DOUBLE * table.X.shape[0] * table.X.shape[1])
     groups = None if table.sample_groups is None else np.unique(table.sample_groups, return_inverse=True)[1]
-    return Samples(np.asarray(X, dtype=np.float64), np.unique(table.y, return_inverse=True)[1], groups)
+    return Samples(dense(table.X), np.unique(table.y, return_inverse=True)[1], groups)
 
 
 def grouped(method: Method, groups: np.ndarray | None) -> Method:

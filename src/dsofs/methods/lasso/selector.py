@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, issparse
 from sklearn.base import clone
 
 from dsofs.design.budget import DOUBLE, cuts, refuse_if_too_big, single_threaded
-from dsofs.design.linalg import row_norms
+from dsofs.design.linalg import dense, row_norms
 from dsofs.design.standard import Columns
 from dsofs.design.types import AnyArray, Floats
 from dsofs.methods.lasso.descent import SOLVERS, dual_norms, lasso_weights
@@ -278,6 +278,6 @@ def column_major(X: AnyArray, columns: Columns) -> Floats:
     X = csc_array(X) if issparse(X) else X
     for part in cuts(len(kept), COLUMNS_AT_ONCE):
         piece = X[:, kept[part]] if len(kept) < X.shape[1] else X[:, part]
-        np.subtract((piece.toarray() if issparse(piece) else piece).T, mean[part, None], out=Z[part])
+        np.subtract(dense(piece, X.dtype).T, mean[part, None], out=Z[part])
         Z[part] /= scale[part, None]
     return Z.T

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse, triu
 
 from dsofs.design.budget import DOUBLE, Budget, Team, cuts
+from dsofs.design.linalg import dense
 from dsofs.design.standard import CONSTANT
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.methods.relieff.kernels import choose_kernels
@@ -90,8 +91,7 @@ class Differences:
     def _columns(self, part: slice | Ints) -> Floats:
         if not isinstance(part, slice) and part[-1] - part[0] == len(part) - 1:
             part = slice(part[0], part[-1] + 1)  # a view, where the others are copied one by one
-        columns = self.X[:, part]
-        return np.asarray(columns.toarray() if issparse(columns) else columns, dtype=np.float64)
+        return dense(self.X[:, part])
 
     def _scaled(self, part: Ints) -> Floats:
         """Numbers from 0 to 1."""
