@@ -100,7 +100,7 @@ def check_parameters(
     """Raise one ValueError that lists every broken rule, every conflict, and ``others``: what else is wrong."""
     owner, given = type(estimator).__name__, estimator.get_params(deep=False)
     wrong = [
-        *_broken(rules, given, owner),
+        *broken_rules(rules, given, owner).values(),
         *(conflict.sentence.format(owner=owner) for conflict in conflicts if conflict.among(given)),
         *others,
     ]
@@ -111,11 +111,19 @@ def check_parameters(
         raise ValueError(wrong[0])
 
 
-def _broken(rules: Mapping[str, Rule], given: Mapping[str, Any], owner: str) -> Iterator[str]:
-    for name, value in given.items():
-        rule = rules.get(name)
-        if rule is not None and not rule.test(value):
-            yield f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} instead."
+def broken_rules(rules: Mapping[str, Rule], given: Mapping[str, Any], owner: str) -> dict[str, str]:
+    """A sentence on each parameter that breaks its rule."""
+    return {
+        name: f"The {name!r} parameter of {owner} must be {rules[name].words}. Got {value!r} instead."
+        for name, value in given.items()
+        if name in rules and not rules[name].test(value)
+    }
+
+
+def refuse(wrong: Iterable[str]) -> None:
+    """Raise the first of these sentences, if there is one."""
+    for sentence in wrong:
+        raise ValueError(sentence)
 
 
 def broken_entries(owner: str, name: str, rule: Rule, values: Any) -> Iterator[str]:
@@ -482,8 +490,7 @@ def wrong_groups(owner: str, feature_groups: AnyArray | None, n_features: int | 
 
 def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features: int) -> Ints:
     """Group labels as codes, one per feature."""
-    for sentence in wrong_groups(type(estimator).__name__, feature_groups, n_features):
-        raise ValueError(sentence)
+    refuse(wrong_groups(type(estimator).__name__, feature_groups, n_features))
     labels = np.asarray(feature_groups)
     if labels.dtype == object:
         labels = labels.astype(str)  # labels of several types, None among them, have no order

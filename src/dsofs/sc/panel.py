@@ -13,7 +13,7 @@ from dsofs.design.types import Bools, Ints
 from dsofs.sc.cells import Cells
 from dsofs.sc.choice import Panel, PanelTask, choose
 from dsofs.sc.sheet import accuracy_sheet, on_target_fractions, predicted_in_folds, predicted_types, type_sheet
-from dsofs.validation import indicators
+from dsofs.validation import broken_rules, indicators, integer, refuse
 
 MOST_FOLDS = 10  # of batches held out; where there are more batches, several are held out together
 
@@ -72,18 +72,18 @@ def select_panel(
     """
     include, exclude = _listed(include), _listed(exclude)
     params = {name: value for name, value in locals().items() if name not in ("adata", "copy") and value is not None}
-    _refuse(_wrong_object(adata, copy))
-    _refuse(_wrong_keys(adata, params))
-    _refuse(_wrong_genes(adata, params))
+    refuse(_wrong_object(adata, copy))
+    refuse(_wrong_keys(adata, params))
+    refuse(_wrong_genes(adata, params))
     types, codes = _levels(adata.obs[groupby])
     batch_names, batches = ([], None) if batch_key is None else _levels(adata.obs[batch_key])
-    _refuse(_wrong_batches(batch_names, batches, codes))
+    refuse(_wrong_batches(batch_names, batches, codes))
     adata = adata.copy() if copy else adata
     X = adata.X if layer is None else adata.layers[layer]
     task = PanelTask(
         X, codes, types, batches, n_genes, _positions(adata, include), _positions(adata, exclude), min_per_group
     )
-    _refuse(_wrong_task(task))
+    refuse(_wrong_task(task))
     panel = choose(task, task.codes >= 0)
     _warn_about(task, panel)
     _write(adata, key_added, panel, {"params": params, **_figures(task, panel, adata.var_names, batch_names)})
@@ -145,11 +145,6 @@ def _positions(adata: Any, names: Sequence[str] | None) -> Ints:
     return np.asarray(adata.var_names.get_indexer(list(names or ())), dtype=np.intp)
 
 
-def _refuse(wrong: Iterator[str]) -> None:
-    for sentence in wrong:
-        raise ValueError(sentence)
-
-
 RULE = "parameter of select_panel must be"
 
 
@@ -186,9 +181,7 @@ def _wrong_keys(adata: Any, params: dict[str, Any]) -> Iterator[str]:
 
 def _wrong_genes(adata: Any, params: dict[str, Any]) -> Iterator[str]:
     """Genes that do not exist, and numbers of genes that are no numbers."""
-    for name, least in (("n_genes", 1), ("min_per_group", 0)):
-        if not _is_int(params[name]) or params[name] < least:
-            yield f"The {name!r} {RULE} an int of at least {least}. Got {params[name]!r} instead."
+    yield from broken_rules({"n_genes": integer(1), "min_per_group": integer(0)}, params, "select_panel").values()
     for name in ("include", "exclude"):
         given = params.get(name, ())
         if isinstance(given, str):
@@ -199,10 +192,6 @@ def _wrong_genes(adata: Any, params: dict[str, Any]) -> Iterator[str]:
     both = sorted(set(params.get("include", ())) & set(params.get("exclude", ())))
     if both:
         yield f"select_panel cannot both include and exclude a gene. Got {_named(both)} in both."
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _named(names: Sequence[str], most: int = 5) -> str:

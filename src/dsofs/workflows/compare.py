@@ -27,8 +27,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.readers.source import refuse_too_big
 from dsofs.tables.writers import csv_text
-from dsofs.validation import BOOLEAN, NONE, Rule, integer, options
-from dsofs.workflows import METHOD, check_arguments
+from dsofs.validation import BOOLEAN, NONE, Rule, broken_rules, integer, options, refuse
 
 DEFAULT_METHODS = ("dso", "multitask_lasso", "l1_svm", "f_test")
 HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
@@ -42,7 +41,7 @@ def _some(rule: Rule, words: str) -> Rule:
 
 
 RULES = {
-    "methods": _some(METHOD, f"some of {', '.join(METHODS)}"),
+    "methods": _some(options(*METHODS), f"some of {', '.join(METHODS)}"),
     "ks": _some(integer(1), "numbers of features, each an int of at least 1"),
     "trials": NONE | integer(1),
     "quick": BOOLEAN,
@@ -141,7 +140,7 @@ def compare_table(
     [('dso', 3, 0.9), ('f_test', 3, 0.9), ('all_features', 'all', 1.0)]
     >>> folder.cleanup()
     """
-    check_arguments("compare_table", RULES, locals())
+    refuse(broken_rules(RULES, locals(), "compare_table").values())
     for name in methods:  # make one of each: what needs a package that is missing says so before anything is run
         METHODS[name](1)
     table = read_labelled(path, target, target_file=target_file, drop=drop, keep=keep, feature_groups=feature_groups,

@@ -31,8 +31,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.selection import Selection
 from dsofs.tables.writers import csv_text
-from dsofs.validation import ANY_INT, BOOLEAN, DEPRECATED, NONE, integer, options, real
-from dsofs.workflows import METHOD, check_arguments
+from dsofs.validation import ANY_INT, BOOLEAN, DEPRECATED, NONE, broken_rules, integer, options, real, refuse
 
 FOLDS = 5
 ALL_CORES = -1
@@ -43,7 +42,7 @@ OVERHEAD = 3.0  # seconds of a time limit for what is not resampling: starting P
 TAKEN_BY = {"covariates": "penalty_factor", "include": "include", "never": "exclude", "costs": "penalty_factor"}
 RULES = {
     "k": integer(1),
-    "method": METHOD,
+    "method": options(*METHODS),
     "p": NONE | real(0, 2),
     "C": NONE | real(0) | options(AUTO, HARD),
     "tune": BOOLEAN,
@@ -188,7 +187,7 @@ def select_table(
     ['report.html', 'selected.csv', 'selection.json']
     >>> folder.cleanup()
     """
-    check_arguments("select_table", RULES, locals())
+    refuse(broken_rules(RULES, locals(), "select_table").values())
     watch = Stopwatch()
     selector = make_selector(k, method, p, C, tune, random_state, n_jobs)
     known: dict[str, Any] = {
