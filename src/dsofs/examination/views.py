@@ -111,6 +111,6 @@ def mean_image(X: AnyArray, shape: Sequence[int], order: str, chosen: Ints) -> I
     return Image(list(shape), grey[columns].tolist(), np.argsort(columns)[chosen].tolist())
 
 
-def rounded(values: Floats, digits: int = 4) -> list[float]:
+def rounded(values: Floats) -> list[float]:
     """Four significant digits, enough for any picture."""
-    return [float(f"{value:.{digits}g}") for value in values]
+    return [float(f"{value:.4g}") for value in values]

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.optional import require
-from dsofs.sc.working_set import turns
+from dsofs.sc.working_set import random_turns
 
 BETA = 0.5  # a cell wrongly called this type is worse than one that is missed
 FOLDS = 5
@@ -30,9 +30,9 @@ def predicted_types(train: Floats, codes: Ints, test: Floats) -> Ints:
     return np.asarray(make_pipeline(StandardScaler(), model).fit(train, codes).predict(test), dtype=np.intp)
 
 
-def predicted_in_folds(X: Floats, codes: Ints, seed: int = 0) -> Ints:
+def predicted_in_folds(X: Floats, codes: Ints) -> Ints:
     """Types of all cells, each by a classifier that has not seen it; a type of one cell is never recognised."""
-    fold = turns(codes, np.random.default_rng(seed).random(len(codes))) % FOLDS
+    fold = random_turns(codes) % FOLDS
     predicted = np.empty(len(codes), dtype=np.intp)
     for number in range(FOLDS):
         test = fold == number

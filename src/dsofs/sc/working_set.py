@@ -44,9 +44,14 @@ def fit_cells(X: AnyArray, codes: Ints, n_genes: int, **known: Any) -> CellFit:
     return CellFit(selector, cells, float(np.mean(margins >= KEPT)))
 
 
-def even_cells(codes: Ints, most: int, seed: int = 0) -> Ints:
+def even_cells(codes: Ints, most: int) -> Ints:
     """A number of cells: one of each type, then a second, and so on, at random."""
-    return np.sort(np.argsort(turns(codes, np.random.default_rng(seed).random(len(codes))), kind="stable")[:most])
+    return np.sort(np.argsort(random_turns(codes), kind="stable")[:most])
+
+
+def random_turns(codes: Ints) -> Ints:
+    """The place of each cell among those of its type in a random order, which is always the same."""
+    return turns(codes, np.random.default_rng(0).random(len(codes)))
 
 
 def turns(codes: Ints, values: Floats) -> Ints:

@@ -35,7 +35,7 @@ def choose_kernels(n_differences: float) -> Kernels:
     """The compiled loops where numba is installed and there is enough to do."""
     compiled = n_differences >= COMPILED_WORK and find_spec("numba") is not None
     if compiled:
-        return Kernels(add_manhattan_compiled, weighted_differences_compiled)
+        return Kernels(_compiled(_add_manhattan), weighted_differences_compiled)
     return Kernels(add_manhattan, weighted_differences)
 
 
@@ -63,10 +63,6 @@ def _compiled(loop: Loop) -> Loop:
     """Reordered sums can be vectorised; without Python's lock, threads run side by side."""
     njit: Callable[..., Callable[[Loop], Loop]] = require("numba", extra="fast").njit
     return njit(fastmath={"reassoc", "contract"}, nogil=True, cache=True)(loop)
-
-
-def add_manhattan_compiled(D: Floats, A: Floats, Z: Floats, symmetric: bool) -> None:
-    _compiled(_add_manhattan)(D, A, Z, symmetric)
 
 
 def weighted_differences_compiled(Z: Floats, S: csr_array) -> Floats:
