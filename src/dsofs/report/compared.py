@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dsofs.experiments.side_by_side import CLEAR, ENOUGH_TRIALS, Best, Luck, SideBySide
 from dsofs.report.charts import CurvePoint, methods_picture
 from dsofs.report.grade import CERTAIN, Grade
-from dsofs.report.html import Markup, label, shorten, tag
+from dsofs.report.html import Markup, label, tag
 from dsofs.report.page import INTERVAL, answer_first, cite, half_section, legend, page, record, section, table
 from dsofs.report.verdict import Remark
 
@@ -30,8 +30,7 @@ def render_comparison(found: SideBySide) -> str:
     str
         The page; write it to a file as UTF-8.
     """
-    sections = [drawn for part in SECTIONS if (drawn := part(found)) is not None]
-    return page(f"{shorten(found.asked.file, 80)}: {headline(found)}", answer(found), sections)
+    return page(found.asked.file, headline(found), answer(found), (part(found) for part in SECTIONS))
 
 
 def answer(found: SideBySide) -> Markup:

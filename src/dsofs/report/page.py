@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from dsofs import __version__
 from dsofs.examination.findings import Findings
-from dsofs.report.html import Markup, join, label, tag
+from dsofs.report.html import Markup, join, label, shorten, tag
 from dsofs.report.svg import mark, picture
 from dsofs.report.verdict import Remark
 
@@ -25,8 +25,9 @@ PAPER = "H. Peng and Y. Fan: Direct l2,p-Norm Learning for Feature Selection."
 SOFTWARE = f"The dsofs developers: dsofs: direct sparsity optimisation for feature selection, version {__version__}."
 
 
-def page(title: str, header: Markup, sections: list[Markup]) -> str:
-    """A whole page: its header, links to its sections, and the sections."""
+def page(data: str, headline: str, header: Markup, parts: Iterable[Markup | None]) -> str:
+    """A whole page: its title from the name of the data and the headline, its header, and the sections there are."""
+    sections = [part for part in parts if part is not None]
     style = re.sub(r"\s+", " ", files("dsofs.report").joinpath("style.css").read_text(encoding="utf-8"))
     head = tag(
         "head",
@@ -35,7 +36,7 @@ def page(title: str, header: Markup, sections: list[Markup]) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
-        tag("title", title),
+        tag("title", f"{shorten(data, 80)}: {headline}"),
         tag("style", Markup(style)),
     )
     body = tag("body", header, _contents(sections), tag("main", sections))

@@ -59,8 +59,7 @@ def render(findings: Findings) -> str:
     str
         The page; write it to a file as UTF-8.
     """
-    sections = [drawn for section in SECTIONS if (drawn := section(findings)) is not None]
-    return page(f"{shorten(findings.origin.data, 80)}: {headline(findings)}", answer(findings), sections)
+    return page(findings.origin.data, headline(findings), answer(findings), (part(findings) for part in SECTIONS))
 
 
 def summary(findings: Findings) -> str:
