@@ -14,9 +14,7 @@ from pathlib import Path
 
 from dsofs import __version__
 
-CHECKOUT = Path(__file__).parents[
-    2
-]  # the repository, where this file is src/dsofs/environment.py; an installed package has none
+CHECKOUT = Path(__file__).parents[2]  # the repository, where this is src/dsofs/environment.py; there may be none
 Progress = Callable[[str, int, int], None]  # stage, steps done, steps of the stage
 
 

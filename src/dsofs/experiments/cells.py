@@ -88,16 +88,15 @@ def _accuracies(split: Split, features: Ints, protocol: Protocol) -> list[float]
 class KeepAll:
     """Selects nothing: the reference that selections are measured against."""
 
+    def __init__(self, k: int | None, seed: int = 0) -> None:
+        """Called as ``Method.make`` is."""
+
     def fit(self, X: AnyArray, y: AnyArray) -> KeepAll:
         self.ranking_ = np.arange(1, X.shape[1] + 1)
         return self
 
 
-def keep_all(k: int | None, seed: int = 0) -> KeepAll:
-    return KeepAll()
-
-
-REFERENCE = {ALL_FEATURES: Method(keep_all)}
+REFERENCE = {ALL_FEATURES: Method(KeepAll)}
 
 
 @dataclass(frozen=True)
