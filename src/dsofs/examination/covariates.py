@@ -18,7 +18,7 @@ from dsofs.design.types import Floats, Ints
 from dsofs.examination.any_selector import Choice
 from dsofs.examination.findings import CovariateFindings, HeldOutAccuracy, LevelsToldApart
 from dsofs.examination.measures import balanced_accuracy
-from dsofs.examination.resampling import Resample
+from dsofs.examination.resampling import Resample, accuracies
 from dsofs.statistics.classifier import LinearModel
 from dsofs.statistics.samples import Samples
 
@@ -92,7 +92,7 @@ def _predict(A: Floats, codes: Ints, run: Resample) -> Ints:
 
 
 def _accuracy(runs: Sequence[Resample], data: Samples, predicted: Sequence[Ints]) -> HeldOutAccuracy:
-    right = [np.mean(guess == data.y[run.test]) for run, guess in zip(runs, predicted, strict=True)]
+    right = accuracies(runs, data, predicted)
     return HeldOutAccuracy(float(np.mean(right)), float(np.std(right, ddof=1)))
 
 

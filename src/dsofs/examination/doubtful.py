@@ -22,7 +22,7 @@ from scipy.stats import false_discovery_control, norm
 
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.examination.findings import Suspect
-from dsofs.examination.resampling import Resample
+from dsofs.examination.resampling import Resample, accuracies
 from dsofs.statistics.classifier import Predictions
 from dsofs.statistics.samples import Samples
 
@@ -71,11 +71,8 @@ def _predictions(runs: Sequence[Resample], data: Samples, position: int) -> list
     every = [run.by_all for run in runs if run.by_all is not None]
     if len(every) < len(runs):
         return chosen
-    right = [
-        sum(float(np.mean(found.predicted == data.y[run.test])) for run, found in zip(runs, predictions, strict=True))
-        for predictions in (chosen, every)
-    ]
-    return every if right[1] >= right[0] else chosen
+    by_chosen, by_all = (sum(accuracies(runs, data, (each.predicted for each in found))) for found in (chosen, every))
+    return every if by_all >= by_chosen else chosen
 
 
 def too_far(margins: Floats, codes: Ints) -> Bools:

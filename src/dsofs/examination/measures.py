@@ -8,7 +8,7 @@ import numpy as np
 
 from dsofs.design.types import Floats, Ints
 from dsofs.examination.findings import AccuracyCurve, BalancedAccuracy, PermutationTest, StabilityCurve
-from dsofs.examination.resampling import Resample, smallest_p
+from dsofs.examination.resampling import Resample, accuracies, smallest_p
 from dsofs.statistics.samples import Samples
 from dsofs.statistics.significance import error_by_chance, resampled_error, stability
 
@@ -16,10 +16,10 @@ ROUNDING = 1e-12  # accuracies are means of whole numbers: closer than this they
 
 
 def accuracy_curve(runs: Sequence[Resample], data: Samples, ks: list[int], k: int) -> AccuracyCurve:
-    hits = np.array([np.mean(run.predicted == data.y[run.test], axis=1) for run in runs])
+    hits = accuracies(runs, data, (run.predicted for run in runs))
     mean, deviation = hits.mean(axis=0), hits.std(axis=0, ddof=1)
     error = corrected_error(deviation, runs)
-    by_all = [np.mean(run.by_all.predicted == data.y[run.test]) for run in runs if run.by_all is not None]
+    by_all = [run.by_all.predicted for run in runs if run.by_all is not None]  # of all runs, or of none
     return AccuracyCurve(
         ks=ks,
         mean=mean.tolist(),
@@ -28,7 +28,7 @@ def accuracy_curve(runs: Sequence[Resample], data: Samples, ks: list[int], k: in
         k=k,
         one_se_k=ks[int(np.argmax(mean >= mean.max() - error[mean.argmax()]))],
         chance=float(np.bincount(data.y).max() / len(data.y)),
-        all_features=float(np.mean(by_all)) if by_all else None,
+        all_features=float(accuracies(runs, data, by_all).mean()) if by_all else None,
     )
 
 
@@ -101,6 +101,6 @@ def _units_held_out(runs: Sequence[Resample], data: Samples) -> Ints:
 
 def permutation_test(runs: Sequence[Resample], data: Samples, position: int, shuffled: list[float]) -> PermutationTest:
     """How often shuffled labels did as well as the true ones on the same splits."""
-    observed = float(np.mean([np.mean(run.predicted[position] == data.y[run.test]) for run in runs]))
+    observed = float(accuracies(runs, data, (run.predicted[position] for run in runs)).mean())
     as_good = sum(accuracy >= observed - ROUNDING for accuracy in shuffled)
     return PermutationTest(observed, shuffled, len(runs), as_good, smallest_p(data.y, data.groups))

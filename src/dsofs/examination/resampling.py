@@ -56,6 +56,11 @@ class Resample:
         return self.order[: self.n_chosen if number == k else number]
 
 
+def accuracies(runs: Sequence[Resample], data: Samples, predicted: Iterable[Ints]) -> Floats:
+    """The share of correct predictions for the held-out samples of each resample."""
+    return np.array([np.mean(guess == data.y[run.test], axis=-1) for run, guess in zip(runs, predicted, strict=True)])
+
+
 def random_splits(data: Samples, n: int, seed: int) -> list[Rows]:
     """Random 6:4 splits, class by class where the held-out part has room for all."""
     splits = [train_test(data, stratified=True, seed=seed + split) for split in range(n)]
@@ -163,7 +168,7 @@ def shuffled_accuracies(
 def _mean_accuracy(data: Samples, selector: Any, n_splits: int, k: int, seed: int) -> float:
     """Accuracy with k features, over random splits."""
     runs = [run_split(data, selector, split, [k], k) for split in random_splits(data, n_splits, seed)]
-    return float(np.mean([np.mean(run.predicted[0] == data.y[run.test]) for run in runs]))
+    return float(accuracies(runs, data, (run.predicted[0] for run in runs)).mean())
 
 
 def _follow(jobs: Any, n_jobs: int | None, progress: Step) -> Iterator[Any]:
