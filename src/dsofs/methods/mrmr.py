@@ -23,6 +23,7 @@ from dsofs.design.interface import Design
 from dsofs.design.linalg import dense
 from dsofs.design.types import AnyArray, Floats, Ints
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
+from dsofs.methods.shared.scored import f_statistics
 from dsofs.ranking import rank_kept, two_tier_scores
 from dsofs.validation import (
     NONE,
@@ -45,7 +46,6 @@ LEAST_REDUNDANCY = 1e-9
 # Criteria that agree to this many decimals, in units of the largest, are a tie: the first feature wins it, so that the
 # order of summation does not matter.
 TIE_DECIMALS = 12
-NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 
 
 def by_deviation(x: Floats, n_bins: int, weights: Floats | None = None) -> Ints:
@@ -169,16 +169,6 @@ class FTestCorrelation:
 
 
 Measure = MutualInformation | FTestCorrelation  # how features depend on the classes, and on each other
-
-
-def f_statistics(Z: Design, classes: Ints) -> Floats:
-    """F of a one-way analysis of variance of every standardised column: the sum of its squares is m."""
-    m, sizes = Z.total_weight, np.bincount(classes, Z.sample_weight)
-    sums = Z.tdot(Z.weighted(indicators(classes, len(sizes))))
-    between = np.sum(sums**2 / sizes, axis=1)
-    # Classes that a feature tells apart without error leave nothing within, up to rounding.
-    within = np.maximum(m - between, m * NOTHING_WITHIN)
-    return (between / (len(sizes) - 1)) / (within / max(Z.sample_size - len(sizes), 1))
 
 
 def difference(relevance: Floats, redundancy: Floats) -> Floats:

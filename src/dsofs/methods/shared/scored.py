@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dsofs.design import Block
 from dsofs.design.budget import DOUBLE, refuse_if_too_big
+from dsofs.design.interface import Design
 from dsofs.design.types import AnyArray, Floats, Ints
-from dsofs.methods.mrmr import f_statistics
 from dsofs.methods.shared.base import N_FEATURES_RULE, RankedSelector, standard_design
 from dsofs.ranking import rank_kept
-from dsofs.validation import Rule, all_or_nothing, check_parameters, check_X_y
+from dsofs.validation import Rule, all_or_nothing, check_parameters, check_X_y, indicators
 
 RULES: dict[str, Rule] = {
     "n_features_to_select": N_FEATURES_RULE,
     "score_func": Rule(callable, "a function (Z, codes, k, random_state) -> scores"),
 }
+
+NOTHING_WITHIN = 1e-12  # a part of the variance within the classes that rounding can leave
 
 # (standardised columns Z, class codes, number of features wanted, random_state) -> a score >= 0 for every column
 Score = Callable[[Floats, Ints, int, Any], Floats]
@@ -25,6 +29,16 @@ Score = Callable[[Floats, Ints, int, Any], Floats]
 def f_scores(Z: Floats, codes: Ints, k: int, random_state: Any) -> Floats:
     """The F-statistic of each feature over the classes."""
     return f_statistics(Block(Z), codes)
+
+
+def f_statistics(Z: Design, classes: Ints) -> Floats:
+    """F of a one-way analysis of variance of every standardised column: the sum of its squares is m."""
+    m, sizes = Z.total_weight, np.bincount(classes, Z.sample_weight)
+    sums = Z.tdot(Z.weighted(indicators(classes, len(sizes))))
+    between = np.sum(sums**2 / sizes, axis=1)
+    # Classes that a feature tells apart without error leave nothing within, up to rounding.
+    within = np.maximum(m - between, m * NOTHING_WITHIN)
+    return (between / (len(sizes) - 1)) / (within / max(Z.sample_size - len(sizes), 1))
 
 
 class ScoreSelector(RankedSelector):
