@@ -10,8 +10,8 @@ from dsofs.design.types import AnyArray
 from dsofs.files import DamagedFileError
 from dsofs.optional import require
 from dsofs.tables.readers import anndata
-from dsofs.tables.readers.apart import read_apart
 from dsofs.tables.readers.frame import Frame, arrays_frame
+from dsofs.tables.readers.isolated import read_isolated
 from dsofs.tables.readers.numpy_files import checked_sparse
 from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
@@ -20,7 +20,7 @@ MAT73 = b"MATLAB 7.3 MAT-file"
 
 def read(source: InputFile) -> Frame:
     """In a process of its own: on some damaged files the library of HDF5 loops forever, and Ctrl-C does not stop it."""
-    return read_apart(read_here, source)
+    return read_isolated(read_here, source)
 
 
 def read_here(source: InputFile) -> Frame:

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.io import loadmat, whosmat
 
 from dsofs.design.types import AnyArray
-from dsofs.tables.readers.apart import read_apart
 from dsofs.tables.readers.frame import Frame, arrays_frame
+from dsofs.tables.readers.isolated import read_isolated
 from dsofs.tables.readers.source import InputFile, as_damage, refuse_bomb, refuse_too_big
 
 HEADER_BYTES, TAG_BYTES, PEEK_BYTES = 128, 8, 1024
@@ -32,7 +32,7 @@ def read(source: InputFile) -> Frame:
 
 def read_variables(source: InputFile) -> dict[str, AnyArray]:
     """In a process of its own: SciPy takes the process down where the parts of an array do not fit together."""
-    return read_apart(read_here, source)
+    return read_isolated(read_here, source)
 
 
 def read_here(source: InputFile) -> dict[str, AnyArray]:

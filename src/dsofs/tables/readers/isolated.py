@@ -19,12 +19,12 @@ from dsofs.tables.readers.source import InputFile
 # Processor time for a file. The slowest files, those of many short texts, take a quarter of it.
 SECONDS, SECONDS_PER_MEGABYTE = 1.0, 4.0
 PIPE_BYTES = 2**20  # with 64 KiB, the usual size, large tables take four times as long to come back
-START = "import sys; sys.path[:] = sys.argv[1:]; from dsofs.tables.readers.apart import answer; answer()"
+START = "import sys; sys.path[:] = sys.argv[1:]; from dsofs.tables.readers.isolated import answer; answer()"
 
 Read = TypeVar("Read")
 
 
-def read_apart(reader: Callable[[InputFile], Read], source: InputFile) -> Read:
+def read_isolated(reader: Callable[[InputFile], Read], source: InputFile) -> Read:
     """What a reader, a function of a module, returns or raises for a file.
 
     Raises DamagedFileError if the reader never comes to an end or takes its process down.
