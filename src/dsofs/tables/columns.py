@@ -13,6 +13,7 @@ from dsofs.design.linalg import dense
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
+Column = int | str  # a position among the columns of the file, or the name of what the format keeps apart from them
 # As in 1,5 and 1.234,5; or between thousands, as in 1,500 and 1,234,567.8.
 NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(\.\d{3})*(,\d+)+(\.\d+)?([eE][-+]?\d+)?")
 
@@ -99,17 +100,29 @@ def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
     return f"There is no column {wanted!r} for {option!r}; {known_text}.{sheets}"
 
 
-def values_of(frame: Frame, index: int) -> np.ndarray:
-    """The values of a column of the file."""
-    if index in frame.text:
-        return frame.text[index]
-    place = int(np.searchsorted(frame.numeric, index))
+def find_kept(frame: Frame, wanted: str | int, option: str) -> Column:
+    """As ``find_column``, also among what the format keeps apart from the columns."""
+    return str(wanted) if wanted in frame.labels else find_column(frame, wanted, option)
+
+
+def name_of(frame: Frame, column: Column) -> str:
+    return column if isinstance(column, str) else unique_names(frame)[0][column]
+
+
+def values_of(frame: Frame, column: Column) -> np.ndarray:
+    """The values of a column of the file, or of what it keeps apart."""
+    if isinstance(column, str):
+        return frame.labels[column]
+    if column in frame.text:
+        return frame.text[column]
+    place = int(np.searchsorted(frame.numeric, column))
     return np.ravel(dense(frame.numbers[:, [place]], frame.numbers.dtype))
 
 
-def as_written(frame: Frame, index: int) -> np.ndarray:
+def as_written(frame: Frame, column: Column) -> np.ndarray:
     """The values of a column of IDs or classes as they are written: 01 and 1 differ."""
-    return frame.exact[index] if index in frame.exact else values_of(frame, index)
+    exact = None if isinstance(column, str) else frame.exact.get(column)
+    return values_of(frame, column) if exact is None else exact
 
 
 def is_nameless(frame: Frame, index: int) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dsofs.design.linalg import hstack
 from dsofs.design.types import AnyArray, Floats
-from dsofs.tables.columns import are, as_written, find_column, listed, refuse_missing, unique_names, values_of
+from dsofs.tables.columns import Column, are, as_written, find_kept, listed, name_of, refuse_missing, values_of
 from dsofs.tables.features import (
     FeatureBlock,
     TableFeature,
@@ -28,7 +28,6 @@ from dsofs.tables.label import FoundLabel
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
 
-Column = int | str  # a position among the columns of the file, or the name of another array in the file
 Roles = dict[str, list[Column]]
 
 
@@ -51,10 +50,12 @@ def find_roles(frame: Frame, label: FoundLabel, drop: set[int], wanted: Mapping[
     taken[label.name if label.position is None else label.position] = "the label"
     roles: Roles = {}
     for option, columns in wanted.items():
-        roles[option] = list(dict.fromkeys(_column(frame, column, option) for column in columns))
+        roles[option] = list(dict.fromkeys(find_kept(frame, column, option) for column in columns))
         for column in roles[option]:
             if column in taken:
-                raise ValueError(f"Column {_name(frame, column)!r} is both {taken[column]} and {option!r}: choose one.")
+                raise ValueError(
+                    f"Column {name_of(frame, column)!r} is both {taken[column]} and {option!r}: choose one."
+                )
             taken[column] = repr(option)
     return roles
 
@@ -62,18 +63,6 @@ def find_roles(frame: Frame, label: FoundLabel, drop: set[int], wanted: Mapping[
 def positions(columns: Iterable[Column]) -> set[int]:
     """The positions of those that are columns of the file."""
     return {column for column in columns if isinstance(column, int)}
-
-
-def _column(frame: Frame, wanted: str | int, option: str) -> Column:
-    return str(wanted) if wanted in frame.labels else find_column(frame, wanted, option)
-
-
-def _name(frame: Frame, column: Column) -> str:
-    return column if isinstance(column, str) else unique_names(frame)[0][column]
-
-
-def _values(frame: Frame, column: Column) -> np.ndarray:
-    return frame.labels[column] if isinstance(column, str) else values_of(frame, column)
 
 
 def known_columns(
@@ -87,12 +76,12 @@ def known_columns(
     places: dict[Column, list[int]] = {}
     for index, feature in enumerate(features):
         places.setdefault(feature.position, []).append(index)
-    unknown = [_name(frame, column) for column in roles["include"] if column not in places]
+    unknown = [name_of(frame, column) for column in roles["include"] if column not in places]
     if unknown:
         raise ValueError(f"'include' names {listed(unknown)}, which {are(unknown)} not among the features.")
     include, never = ([i for c in roles[option] for i in places.get(c, [])] for option in ("include", "never"))
     record: dict[str, Any] = {
-        option: [_name(frame, column) for column in columns] for option, columns in roles.items() if columns
+        option: [name_of(frame, column) for column in columns] for option, columns in roles.items() if columns
     }
     record |= {"weight": record["weight"][0]} if roles["weight"] else {}
     return KnownColumns(
@@ -108,7 +97,7 @@ def known_columns(
 
 def covariate_blocks(frame: Frame, columns: list[Column], impute: str) -> tuple[list[FeatureBlock], list[Note]]:
     """A block for each covariate: numbers as they are, text as categories."""
-    blocks = [_block(_name(frame, column), _values(frame, column), impute) for column in columns]
+    blocks = [_block(name_of(frame, column), values_of(frame, column), impute) for column in columns]
     return blocks, [note for block in blocks for note in _coded(block)]
 
 
@@ -148,7 +137,7 @@ def weights_of(frame: Frame, columns: list[Column]) -> Floats | None:
     """The weights of the samples: numbers above 0."""
     if not columns:
         return None
-    name, values = _name(frame, columns[0]), _values(frame, columns[0])
+    name, values = name_of(frame, columns[0]), values_of(frame, columns[0])
     refuse_missing(values, f"The weight {name!r}")
     if values.dtype.kind in "OU":
         raise ValueError(f"The 'weight' {name!r} must hold numbers, and holds text ({str(values[0])!r}).")
@@ -181,10 +170,10 @@ def _factor(name: str, text: str) -> float:
 def groups_of_samples(frame: Frame, column: str | int | None) -> tuple[np.ndarray | None, int | None]:
     if column is None:
         return None, None
-    index = None if column in frame.labels else find_column(frame, column, "sample_groups")
-    groups = frame.labels[str(column)] if index is None else as_written(frame, index)
+    found = find_kept(frame, column, "sample_groups")
+    groups = as_written(frame, found)
     refuse_missing(groups, f"The group in {str(column)!r}")
-    return groups, index
+    return groups, found if isinstance(found, int) else None
 
 
 def refuse_groups_of_classes(groups: np.ndarray | None, y: np.ndarray, column: str | int | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dsofs.design.types import Ints
 from dsofs.files import readable
-from dsofs.tables.columns import are, as_written, find_column, have, is_nameless, listed, refuse_missing, unique_names
+from dsofs.tables.columns import are, as_written, find_kept, have, is_nameless, listed, name_of, refuse_missing
 from dsofs.tables.identifiers import (
     FEW,
     SAMPLES_PER_CATEGORY,
@@ -59,16 +59,15 @@ def find_label(
     if target is None and (target := default_label(frame)) is None:
         kept = f" ({listed(frame.labels)})" if frame.labels else ""
         raise ValueError(f"Say which column{kept} holds the label (--target), or which file (--target-file).")
-    if target in frame.labels:
-        return FoundLabel(frame.labels[str(target)], str(target), None, sample_ids(frame, target))
-    if frame.open_ended:
+    if frame.open_ended and target not in frame.labels:
         raise ValueError(
             f"The label of an {frame.format} file is the first number of each line, and {target!r} would be a feature: "
             "leave out --target, or give the labels in a file of their own (--target-file)."
         )
-    index = find_column(frame, target, "target")
-    name = frame.names[index] if frame.names else str(target)
-    return FoundLabel(as_written(frame, index), name, index, sample_ids(frame, index))
+    column = find_kept(frame, target, "target")
+    position = column if isinstance(column, int) else None
+    name = str(target) if position is None or not frame.names else frame.names[position]
+    return FoundLabel(as_written(frame, column), name, position, sample_ids(frame, column))
 
 
 def clean_label(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Note]]:
@@ -180,7 +179,7 @@ def labels_for(
         if bare is not None:
             return _in_order(bare, frame.n_samples, label_file, "it holds labels alone")
     other = read_frame(path)
-    label = target if target is None or target in other.labels else find_column(other, target, "target")
+    label = None if target is None else find_kept(other, target, "target")
     theirs = possible_ids(other, label)
     pair = matching_ids(possible_ids(frame, None), theirs)
     _refuse_features_as_rows(frame, theirs, pair, file, label_file)
@@ -268,7 +267,6 @@ def _label_column(
     frame: Frame, label: str | int | None, ids: SampleIds | None, label_file: str
 ) -> tuple[str, np.ndarray]:
     """The labels, and what their column is called: the one given, else the only one that names no samples."""
-    names = unique_names(frame)[0]
     if label is None and (label := default_label(frame)) is None:
         naming_samples = {each.column for each in certain_ids(frame, None) if not each.repeated}
         naming_samples |= set() if ids is None else {ids.column}
@@ -276,9 +274,7 @@ def _label_column(
         if len(columns) != 1:
             raise ValueError(f"{label_file!r} holds {len(columns)} columns: say which is the label (--target).")
         label = columns[0]
-    if isinstance(label, str):
-        return repr(label), frame.labels[label]
-    return repr(names[label]), as_written(frame, label)
+    return repr(name_of(frame, label)), as_written(frame, label)
 
 
 def _bare_labels(source: InputFile, n_samples: int) -> np.ndarray | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dsofs.design.types import Floats
 from dsofs.files import write_whole
-from dsofs.tables.columns import as_written, find_column, unique_names
+from dsofs.tables.columns import as_written, find_kept, name_of, unique_names
 from dsofs.tables.identifiers import is_named_like_id, sample_ids
 from dsofs.tables.readers import Frame, Note, read_frame
 from dsofs.tables.selection import Selection
@@ -105,12 +105,6 @@ def _ids_of(frame: Frame, selection: Selection) -> Columns:
 
 def _kept_columns(frame: Frame, wanted: Sequence[str], present: list[str]) -> Columns:
     """Columns that are kept as they are, by name; less those that are present already."""
-    names, _ = unique_names(frame)
-    kept: Columns = {}
-    for name in wanted:
-        if name in frame.labels:
-            kept[name] = frame.labels[name]
-        else:
-            index = find_column(frame, name, "keep")
-            kept[names[index]] = as_written(frame, index)
+    columns = [find_kept(frame, name, "keep") for name in wanted]
+    kept = {name_of(frame, column): as_written(frame, column) for column in columns}
     return {name: values for name, values in kept.items() if name not in present}
