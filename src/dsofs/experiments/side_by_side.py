@@ -140,24 +140,20 @@ def against_first(scores: Floats, ratio: float) -> list[Luck]:
 
 def remember(path: str | os.PathLike[str], asked: Asked) -> None:
     """Say in the results file what was compared last, unless it says so already."""
-    if last_asked(path) != asked:
+    if last_asked(read_rows(path)) != asked:
         with sole_writer(path):
             append_row(path, Row(asked.data, ASKED, 0, values=asdict(asked)))
 
 
-def last_asked(path: str | os.PathLike[str]) -> Asked | None:
-    """What was compared last, as the results file says; None if it is not there or does not say."""
-    return _last_asked(read_rows(path))
-
-
-def _last_asked(rows: Iterable[Row]) -> Asked | None:
+def last_asked(rows: Iterable[Row]) -> Asked | None:
+    """What was compared last, as the rows of a results file say; None if none does."""
     return next((read_record(Asked, row.values) for row in reversed(list(rows)) if row.method == ASKED), None)
 
 
 def side_by_side(path: str | os.PathLike[str]) -> SideBySide:
     """What the results file holds of the comparison that was asked for last."""
     every = read_rows(path)
-    asked = _last_asked(every)
+    asked = last_asked(every)
     if asked is None:
         raise ValueError(f"{os.fspath(path)!r} does not say what was compared: run dsofs compare again.")
     rows = [

@@ -16,7 +16,8 @@ from scipy import sparse
 
 from dsofs.design.budget import DOUBLE
 from dsofs.design.linalg import dense
-from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, Row, RunProgress, run
+from dsofs.experiments import ALL_FEATURES, CLEAN, REFERENCE, CellsFailedError, Protocol, RunProgress, run
+from dsofs.experiments.results import Row, read_rows
 from dsofs.experiments.side_by_side import Asked, SideBySide, last_asked, remember, side_by_side
 from dsofs.files import write_folder
 from dsofs.methods import METHODS, Method
@@ -166,7 +167,7 @@ def refuse_other_comparison(
     out: Path, table: LabelledTable, protocol: Protocol, methods: Sequence[str], ks: list[int], trials: int
 ) -> None:
     """Refuse to overwrite the results of a comparison that this one does not go on with."""
-    before = last_asked(out / ROWS)
+    before = last_asked(read_rows(out / ROWS))
     if before is None:
         return
     if before.data != data_key(table):

@@ -23,6 +23,7 @@ from dsofs.methods import METHODS
 from dsofs.methods.dso.cross_validation import DSOSelectorCV
 from dsofs.methods.dso.fit import AUTO
 from dsofs.report.sections import render
+from dsofs.statistics import Samples
 from dsofs.tables.counts import NONE as NO_TRANSFORM
 from dsofs.tables.counts import TRANSFORMS, TransformRecord, note_counts
 from dsofs.tables.features import IMPUTES
@@ -260,7 +261,7 @@ def make_selector(
     if tune:
         if method != "dso" or p is not None:
             raise ValueError("'tune' chooses p for the method dso: leave out 'p', and 'method' or set it to dso.")
-        return DSOSelectorCV(k, Cs=None if C is None else [_margin(C)], cv=FOLDS, n_jobs=n_jobs)
+        return DSOSelectorCV(k, Cs=None if C is None else [_cost(C)], cv=FOLDS, n_jobs=n_jobs)
     selector = METHODS[method](k, seed=seed)
     known, given = selector.get_params(), {"p": p, "C": C}
     for name, value in given.items():
@@ -268,7 +269,7 @@ def make_selector(
             raise ValueError(
                 f"{name!r} is not a setting of the method {method}: leave it out, or choose another method."
             )
-    wanted = {name: _margin(value) for name, value in {**given, "n_jobs": n_jobs}.items() if value is not None}
+    wanted = {name: _cost(value) for name, value in {**given, "n_jobs": n_jobs}.items() if value is not None}
     return selector.set_params(
         **{name: value for name, value in wanted.items() if known.get(name, DEPRECATED) != DEPRECATED}
     )
@@ -285,7 +286,8 @@ def _refuse_unknown(selector: Any, method: str, given: Mapping[str, Any]) -> Non
         raise ValueError(f"The method {method} takes no weights: leave out 'weight', or choose another method.")
 
 
-def _margin(C: Any) -> Any:
+def _cost(C: Any) -> Any:
+    """The C of the selector."""
     return None if C == HARD else C
 
 
@@ -332,8 +334,7 @@ def _fit(selector: Any, table: LabelledTable) -> list[Note]:
     """Fit the selector; returns what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        weights = table.known.sample_weight
-        selector.fit(table.X, table.y, **({} if weights is None else {"sample_weight": weights}))
+        Samples(table.X, table.y, weight=table.known.sample_weight).fit(selector)
     texts = dict.fromkeys(" ".join(str(each.message).split()).rstrip(".") for each in caught)
     return [Note("warning", text) for text in texts]
 
