@@ -472,9 +472,8 @@ def n_features_of(X: AnyArray) -> int | None:
 def names_of(X: AnyArray) -> AnyArray | None:
     """The names of the columns of a table, if all of them are texts."""
     names = getattr(X, "columns", None)
-    return (
-        None if names is None or not all(isinstance(name, str) for name in names) else np.asarray(names, dtype=object)
-    )
+    is_named = names is not None and all(isinstance(name, str) for name in names)
+    return np.asarray(names, dtype=object) if is_named else None
 
 
 def wrong_groups(owner: str, feature_groups: AnyArray | None, n_features: int | None) -> Iterator[str]:
@@ -498,10 +497,10 @@ def check_groups(estimator: BaseEstimator, feature_groups: AnyArray, n_features:
 
 
 def wrong_categorical(owner: str, categorical_features: AnyArray | None, X: AnyArray) -> Iterator[str]:
-    n_features, names = n_features_of(X), getattr(X, "columns", None)
+    n_features, names = n_features_of(X), names_of(X)
     if n_features is None or not ARRAY_LIKE.test(categorical_features):
         return
-    if names is not None and not all(isinstance(name, str) for name in names):
+    if names is None and hasattr(X, "columns"):
         return  # left to ``check_categorical``: some kinds of table keep their names elsewhere
     if _categorical_mask(categorical_features, names, n_features) is None:
         yield _not_categorical(owner, categorical_features, n_features)
