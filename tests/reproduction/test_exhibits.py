@@ -6,7 +6,7 @@ import pytest
 
 from dsofs.experiments import CLEAN, PAPER, Row, append_row
 from dsofs.reproduction.exhibits import EXHIBITS, draw, needed
-from dsofs.reproduction.experiments import FEW_KS, PICTURED, by_p, comparison, standing
+from dsofs.reproduction.experiments import FEW_KS, PICTURED, all_methods, by_p, comparison
 from dsofs.reproduction.paper import PS
 from dsofs.reproduction.tables import Results
 from tests.reproduction.test_standing import results
@@ -83,7 +83,7 @@ def test_an_experiment_behind_several_exhibits_is_run_once():
 
 
 def test_less_is_run_on_large_sets():
-    small, medium, large = standing(("ar", "isolet", "orl", "mnist_4v9")).parts()
+    small, medium, large = all_methods(("ar", "isolet", "orl", "mnist_4v9")).parts()
     assert (small.data, medium.data, large.data) == (("ar",), ("orl",), ("isolet", "mnist_4v9"))
     assert (large.trials, large.ks) == (3, FEW_KS)
     assert "l1_svm" not in small.protocol.grids
@@ -93,4 +93,4 @@ def test_less_is_run_on_large_sets():
     assert small.ks == tuple(range(10, 101, 10))
     (only,) = comparison(("isolet",)).quick((100,)).parts()
     assert (only.trials, only.ks, only.protocol.tuned) == (2, (100,), False)
-    assert [part.trials for part in replace(standing(("ar", "isolet")), trials=7).parts()] == [7, 7]
+    assert [part.trials for part in replace(all_methods(("ar", "isolet")), trials=7).parts()] == [7, 7]

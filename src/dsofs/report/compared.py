@@ -100,7 +100,7 @@ def ahead(found: SideBySide) -> Markup | None:
 
 
 def _ahead_row(best: Best, trials: int) -> list[object]:
-    luck = ["too few trials"] * 2 if best.luck is None else [p_words(best.luck.splits), p_words(best.luck.samples)]
+    luck = ["too few trials"] * 2 if best.luck is None else [p_value(best.luck.splits), p_value(best.luck.samples)]
     return [
         str(best.k), tag("strong", best.method), f"{best.accuracy:.1%} ± {100 * best.deviation:.1f}", best.next,
         f"{100 * best.lead:.1f}", f"{best.wins} of {trials}", *luck, ", ".join(best.worse) or "–",
@@ -242,16 +242,16 @@ def _luck_words(luck: Luck | None) -> str:
     if luck is None:
         return ""
     if luck.samples < CLEAR:
-        return f": more than chance ({p_words(luck.samples)})"
+        return f": more than chance ({p_value(luck.samples)})"
     if luck.splits < CLEAR:
         return (
-            f": on these samples more than the luck of the splits ({p_words(luck.splits)}), though other samples "
-            f"of the kind might show otherwise ({p_words(luck.samples)})"
+            f": on these samples more than the luck of the splits ({p_value(luck.splits)}), though other samples "
+            f"of the kind might show otherwise ({p_value(luck.samples)})"
         )
-    return f": that may be chance ({p_words(luck.splits)})"
+    return f": that may be chance ({p_value(luck.splits)})"
 
 
-def p_words(p_value: float) -> str:
+def p_value(p_value: float) -> str:
     return f"p < {TINY:g}" if p_value < TINY else f"p = {p_value:.2g}"
 
 

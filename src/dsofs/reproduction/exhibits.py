@@ -10,8 +10,7 @@ from typing import Any
 from dsofs.experiments import read_rows
 from dsofs.files import write_whole
 from dsofs.reproduction import figures, standing, tables
-from dsofs.reproduction.experiments import FEW_KS, Experiment, Need, comparison, digits, influence_of_p
-from dsofs.reproduction.experiments import standing as standing_run
+from dsofs.reproduction.experiments import FEW_KS, Experiment, Need, all_methods, comparison, digits, influence_of_p
 from dsofs.reproduction.tables import Results, Table
 
 
@@ -30,11 +29,11 @@ EXHIBITS = {
     "table2": Exhibit((comparison,), tables.table2, quick_ks=(100,)),
     "figure1": Exhibit((influence_of_p,), tables.surviving_features, figures.figure1),
     "figure2": Exhibit((comparison,), figure=figures.figure2),
-    "standing": Exhibit((standing_run,), standing.standing_tables, figures.standing_figure),
-    "significance": Exhibit((standing_run,), standing.significance_tables, figures.critical_difference),
-    "stability": Exhibit((standing_run,), standing.stability_tables),
-    "seconds": Exhibit((standing_run,), standing.seconds_tables),
-    "pixels": Exhibit((standing_run, digits), figure=figures.pixels),
+    "standing": Exhibit((all_methods,), standing.standing_tables, figures.standing_figure),
+    "significance": Exhibit((all_methods,), standing.significance_tables, figures.critical_difference),
+    "stability": Exhibit((all_methods,), standing.stability_tables),
+    "seconds": Exhibit((all_methods,), standing.seconds_tables),
+    "pixels": Exhibit((all_methods, digits), figure=figures.pixels),
 }
 
 

@@ -102,7 +102,7 @@ def influence_of_p(data: tuple[str, ...]) -> Experiment:
     return Experiment(PAPER, tuple(name for name in data if name in paper.FIGURE_1), methods)
 
 
-def standing(data: tuple[str, ...]) -> Experiment:
+def all_methods(data: tuple[str, ...]) -> Experiment:
     """Ours: more methods, all features for reference, nothing leaks."""
     return Experiment(CLEAN, data, _named((*reversed(paper.METHODS), *RIVALS)) | REFERENCE)
 
