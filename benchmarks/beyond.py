@@ -20,7 +20,7 @@ import click
 import numpy as np
 
 from benchmarks.contender_worker import peak_bytes, resident_bytes
-from benchmarks.harness import RESULTS, keep, record, rows_of, write_table
+from benchmarks.harness import RESULTS, in_new_process, keep, record, rows_of, write_table
 from dsofs import DSOSelector
 from dsofs.design.backends.dask_blocks import DaskArray
 from dsofs.design.backends.on_disk import FileArray
@@ -75,8 +75,7 @@ def in_process(job: Callable[..., dict[str, Any]], shape: tuple[int, int], folde
     """In a process of its own, X being deleted afterwards."""
     place = Path(tempfile.mkdtemp(dir=folder))
     try:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            return pool.apply(daemonless, (job, shape, place))
+        return in_new_process(daemonless, job, shape, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -130,8 +129,7 @@ def from_parquet(shape: tuple[int, int], place: Path) -> dict[str, Any]:
     """The file is written in another process, whose memory is not counted; what Arrow keeps of it is."""
     from pyarrow import dataset
 
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        pool.apply(write_parquet, (shape, place))
+    in_new_process(write_parquet, shape, place)
     return measured_fit(lambda: dataset.dataset(place / "X.parquet"), labels(shape[0]), shape)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from itertools import product
 
-import click
 import numpy as np
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
@@ -43,19 +42,6 @@ def measure(levels: int, classes: int, numbers: int, true: bool) -> None:
         values = {"first": bool(fit.ranking_[0] <= levels), "chosen": bool(fit.get_support()[0])}
         given = {"levels": levels, "classes": classes, "numbers": numbers, "true": true}
         record(STUDY, Row("synthetic", "dso", seed, given, values=values))
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for numbers, classes, levels, true in product(NUMBERS, CLASSES, LEVELS, (False, True)):
-                if not true or levels >= classes:
-                    measure(levels, classes, numbers, true)
-    draw()
 
 
 def draw() -> None:
@@ -96,6 +82,15 @@ def draw() -> None:
         f"{SAMPLES} samples, one category and numbers without information, {DRAWS} draws, defaults. A true category "
         f"has {RIGHT:.0%} of its samples in levels of their own class.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for numbers, classes, levels, true in product(NUMBERS, CLASSES, LEVELS, (False, True)):
+            if not true or levels >= classes:
+                measure(levels, classes, numbers, true)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ import os
 import warnings
 from pathlib import Path
 
-import click
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
@@ -85,20 +84,6 @@ def name(adjust: bool) -> str:
     return "with covariates" if adjust else "without"
 
 
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for seed in range(DRAWS):
-                simulate(seed)
-            for data, covariate in REAL.items() if "DSOFS_DATA" in os.environ else ():
-                measure_real(data, covariate)
-    draw()
-
-
 def draw() -> None:
     rows, lines = rows_of(STUDY), []
     for data in dict.fromkeys(row.data for row in rows):
@@ -115,6 +100,16 @@ def draw() -> None:
         f"Means: {DRAWS} draws of {SAMPLES} x {FEATURES}, {AGREE:.0%} of the samples having the class of their batch. "
         "Real data: five halves; balanced accuracy of a linear SVM on ten features, cross-validated in the other half.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(DRAWS):
+            simulate(seed)
+        for data, covariate in REAL.items() if "DSOFS_DATA" in os.environ else ():
+            measure_real(data, covariate)
 
 
 if __name__ == "__main__":

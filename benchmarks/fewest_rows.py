@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import click
 import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.data import synthetic
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs.design import Block, row_norms
 from dsofs.experiments.results import Row
 from dsofs.problem import Penalty, Problem
@@ -19,16 +18,6 @@ STUDY = "fewest_rows"
 POWERS = (1.0, 0.7, 0.5, 0.3, 0.1, 0.05)
 PROBLEMS = 40
 SHAPE = (9, 12, 3)
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for seed in range(PROBLEMS):
-            measure(seed)
-    draw()
 
 
 def measure(seed: int) -> None:
@@ -81,6 +70,12 @@ def draw() -> None:
         f"{PROBLEMS} random problems of {SHAPE[0]} samples, {SHAPE[1]} features and {SHAPE[2]} classes, no bias. The "
         "paper's closing claim holds in tendency: smaller p keeps fewer rows, but a local optimum is not the fewest.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    for seed in range(PROBLEMS):
+        measure(seed)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
+from benchmarks.harness import interleave, record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.design.linalg import to_numpy
 from dsofs.experiments.results import Row
@@ -18,18 +18,6 @@ ROUNDS = 3
 SHAPES = [(100, 2_000, 3), (200, 20_000, 4), (5_000, 2_000, 5), (500, 100_000, 10), (500, 300_000, 10),
           (500, 1_000_000, 10), (2_000, 50_000, 10)]  # fmt: skip
 SETTINGS: dict[str, dict[str, Any]] = {"defaults": {}, "p = 1, hard margins": {"p": 1.0, "C": None, "ranking": "norm"}}
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-@click.option("--shapes", default=len(SHAPES), show_default=True, help="How many shapes, from the smallest on.")
-def main(table: bool, shapes: int) -> None:
-    if not table:
-        start_anew(STUDY)
-        for shape in SHAPES[:shapes]:
-            for name, settings in SETTINGS.items():
-                measure(shape, name, settings)
-    draw()
 
 
 def measure(shape: tuple[int, int, int], name: str, settings: dict[str, Any]) -> None:
@@ -85,6 +73,14 @@ def draw() -> None:
         lines,
         "NVIDIA H200 and 16 cores; float32; medians of three fits, interleaved; X is in place before it starts.",
     )  # fmt: skip
+
+
+@study(STUDY, draw)
+@click.option("--shapes", default=len(SHAPES), show_default=True, help="How many shapes, from the smallest on.")
+def main(shapes: int) -> None:
+    for shape in SHAPES[:shapes]:
+        for name, settings in SETTINGS.items():
+            measure(shape, name, settings)
 
 
 if __name__ == "__main__":

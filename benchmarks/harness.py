@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import multiprocessing
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 
 from benchmarks.contender_worker import peak_bytes, resident_bytes
@@ -35,6 +39,12 @@ def interleave(jobs: dict[str, Callable[[], object]], rounds: int) -> Iterable[t
             if seconds > SLOW:
                 slow.add(name)
             yield number, name, seconds, result
+
+
+def in_new_process(function: Callable[..., Any], *arguments: object) -> Any:
+    """What the function returns, in a process of its own: nothing that ran before shows in its memory."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
 
 
 def extra_memory(X: np.ndarray, y: np.ndarray, p: float = 1.0, C: str | None = None) -> float:
@@ -76,6 +86,27 @@ def unpack(study: str) -> None:
 
 def start_anew(study: str) -> None:
     (RESULTS / f"{study}.jsonl").unlink(missing_ok=True)
+
+
+def study(name: str, draw: Callable[[], None]) -> Callable[[Callable[..., None]], click.Command]:
+    """Make the command of a study from the function that measures it anew; its table is drawn at the end.
+
+    With ``--table`` it is only drawn.
+    """
+
+    def decorate(measure: Callable[..., None]) -> click.Command:
+        @click.command()
+        @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
+        @wraps(measure)
+        def main(table: bool, **options: object) -> None:
+            if not table:
+                start_anew(name)
+                measure(**options)
+            draw()
+
+        return main
+
+    return decorate
 
 
 def keep(study: str, rows: Iterable[Row]) -> None:

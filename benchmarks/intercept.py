@@ -9,10 +9,9 @@ import warnings
 from functools import partial
 from itertools import product
 
-import click
 import numpy as np
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from benchmarks.standing import DATA, KINDS, KS, MEASURES, SPLITS, Contender, judged, select, selected_by
 from benchmarks.standing_tables import Scores, by_kind
 from dsofs import DSOSelector
@@ -28,21 +27,6 @@ def make(k: int, seed: int, penalty: float) -> DSOSelector:
 
 def contender(name: str, penalty: float) -> Contender:
     return Contender((name,), partial(selected_by, name, Method(partial(make, penalty=penalty))))
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        warnings.simplefilter("ignore")
-        for seed, data, (name, penalty) in product(range(SPLITS), DATA, PENALTIES.items()):
-            (selection,) = select(contender(name, penalty), data, seed)
-            record(STUDY, selection)
-            (row,) = judged(selection, [JUDGE])
-            record(STUDY, row)
-            print(seed, data, name, flush=True)
-    draw()
 
 
 def draw() -> None:
@@ -64,6 +48,17 @@ def draw() -> None:
         f"{len(DATA)} data sets, {SPLITS} splits, linear SVM with C = 1. Means over the sets of a kind, then over the "
         f"{len(KINDS)} kinds; ± is the standard error over the kinds.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    warnings.simplefilter("ignore")
+    for seed, data, (name, penalty) in product(range(SPLITS), DATA, PENALTIES.items()):
+        (selection,) = select(contender(name, penalty), data, seed)
+        record(STUDY, selection)
+        (row,) = judged(selection, [JUDGE])
+        record(STUDY, row)
+        print(seed, data, name, flush=True)
 
 
 if __name__ == "__main__":

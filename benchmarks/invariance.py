@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import click
 import numpy as np
 from scipy import sparse
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 from dsofs.ranking import RANKINGS
@@ -47,18 +46,6 @@ def measure(seed: int) -> None:
             record(STUDY, Row(f"random {seed}", "dso", seed, options, values=values))
 
 
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for seed in range(TABLES):
-                measure(seed)
-    draw()
-
-
 def draw() -> None:
     rows = rows_of(STUDY)
     kinds = list(dict.fromkeys(row.values["version"] for row in rows))
@@ -77,6 +64,14 @@ def draw() -> None:
         f"{TABLES} small tables of zeros and ones, p = 0.5, 0.85 and 1: how often the first {FIRST} features differ "
         "between the dense table and the same one in another form.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(TABLES):
+            measure(seed)
 
 
 if __name__ == "__main__":

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 
 import click
 import numpy as np
 
-from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
+from benchmarks.harness import extra_memory, in_new_process, record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
 STUDY = "many_samples"
 SIZES = (10**3, 10**4, 10**5, 10**6)
 N_FEATURES = 500
-
-
-@click.command()
-@click.option("--largest", default=SIZES[-1], show_default=True)
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(largest: int, table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for m in [size for size in SIZES if size <= largest]:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                values = pool.apply(fit, (m,))
-            seconds = values.pop("seconds")
-            record(STUDY, Row(f"{m} x {N_FEATURES}", "dso p=1", 0, seconds=seconds, values=values))
-            print(f"{m:8d} samples {seconds:8.2f} s", values, flush=True)
-    draw()
 
 
 def noisy_data(m: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,6 +60,16 @@ def draw() -> None:
         "Two classes, 5 % of the labels wrong, p = 1 without slack asked for; a fit each in a process of its own, the "
         "proof that the classes cannot be separated included. Slope: log10 of the time over that of a tenth as many.",
     )
+
+
+@study(STUDY, draw)
+@click.option("--largest", default=SIZES[-1], show_default=True)
+def main(largest: int) -> None:
+    for m in [size for size in SIZES if size <= largest]:
+        values = in_new_process(fit, m)
+        seconds = values.pop("seconds")
+        record(STUDY, Row(f"{m} x {N_FEATURES}", "dso p=1", 0, seconds=seconds, values=values))
+        print(f"{m:8d} samples {seconds:8.2f} s", values, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from itertools import product
 from typing import Any
 
-import click
 import numpy as np
 
-from benchmarks.harness import extra_memory, record, rows_of, start_anew, write_table
+from benchmarks.harness import extra_memory, in_new_process, record, rows_of, study, write_table
 from dsofs.design.budget import Budget
 from dsofs.experiments.results import Row
 
@@ -22,18 +20,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "p = 1, hard margins": {"p": 1.0, "C": None},
     "defaults": {"p": 0.85, "C": "auto"},
 }
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for (m, n, c, dtype), (name, settings) in product(SHAPES, SETTINGS.items()):
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                values = pool.apply(measure, (m, n, c, dtype, settings))
-            record(STUDY, Row(f"{m} x {n} x {c} {dtype}", name, 0, values=values))
-    draw()
 
 
 def measure(m: int, n: int, c: int, dtype: str, settings: dict[str, Any]) -> dict[str, float]:
@@ -59,6 +45,13 @@ def draw() -> None:
         lines,
         "Growth of peak resident memory during one fit, each in a process of its own.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    for (m, n, c, dtype), (name, settings) in product(SHAPES, SETTINGS.items()):
+        values = in_new_process(measure, m, n, c, dtype, settings)
+        record(STUDY, Row(f"{m} x {n} x {c} {dtype}", name, 0, values=values))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import click
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector, DSOSelectorCV
 from dsofs.experiments.results import Row
 from dsofs.report import examine
@@ -98,20 +98,6 @@ KINDS = {
 }
 
 
-@click.command()
-@click.option("--sets", default=40, show_default=True, help="Data sets of each kind.")
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(sets: int, table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        cells = [(kind, seed) for seed, kind in product(range(sets), KINDS)]
-        found = Parallel(n_jobs=-1, return_as="generator")(delayed(measure)(*cell) for cell in cells)
-        for (kind, seed), values in zip(cells, found, strict=True):
-            record(STUDY, Row(kind, "dso", seed, k=K, values=values))
-            print(f"{kind}, {seed + 1} of {sets}", flush=True)
-    draw()
-
-
 def measure(kind: str, seed: int) -> dict[str, object]:
     """Samples of a group are alike; the labels know nothing of that."""
     rng, design = np.random.default_rng(seed), KINDS[kind]
@@ -156,6 +142,16 @@ def draw() -> None:
         f"DSOSelector, 20 resamples, {PERMUTATIONS} shuffles. Uniform p-values are at most the level in that share of "
         "the data sets. A success is any verdict but 'do not use'.",
     )  # fmt: skip
+
+
+@study(STUDY, draw)
+@click.option("--sets", default=40, show_default=True, help="Data sets of each kind.")
+def main(sets: int) -> None:
+    cells = [(kind, seed) for seed, kind in product(range(sets), KINDS)]
+    found = Parallel(n_jobs=-1, return_as="generator")(delayed(measure)(*cell) for cell in cells)
+    for (kind, seed), values in zip(cells, found, strict=True):
+        record(STUDY, Row(kind, "dso", seed, k=K, values=values))
+        print(f"{kind}, {seed + 1} of {sets}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-import click
 import numpy as np
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
@@ -61,17 +60,6 @@ def measure(noise: str, apart: float, seed: int) -> None:
         record(STUDY, Row(noise, "dso", seed, {"apart": apart, "setting": name}, values={"found": found}))
 
 
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for noise, (_, distances, draws) in NOISE.items():
-            for apart, seed in product(distances, range(draws)):
-                measure(noise, apart, seed)
-    draw()
-
-
 def draw() -> None:
     rows, lines = rows_of(STUDY), []
     for noise, (_, distances, draws) in NOISE.items():
@@ -83,6 +71,13 @@ def draw() -> None:
     header = ["noise", "apart", "settings", "found in the mean", "least", f"draws with {NEARLY_ALL} or more"]
     notes = "How many of ten planted features are among the first ten. What the noise is: `benchmarks/planted.py`."
     write_table(STUDY, "Planted features", header, lines, notes)
+
+
+@study(STUDY, draw)
+def main() -> None:
+    for noise, (_, distances, draws) in NOISE.items():
+        for apart, seed in product(distances, range(draws)):
+            measure(noise, apart, seed)
 
 
 if __name__ == "__main__":

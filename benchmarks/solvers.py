@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-import click
 import numpy as np
 
 from benchmarks.data import available, load, synthetic
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs.design import Block, row_norms
 from dsofs.experiments.results import Row
 from dsofs.problem import Penalty, Problem
@@ -19,17 +18,6 @@ POWERS = (1.0, 0.5, 0.1)
 RANDOM = [(40, 120, 2), (40, 120, 4), (60, 150, 3), (60, 400, 5), (80, 200, 3), (80, 800, 2), (100, 250, 4),
           (100, 500, 8), (120, 300, 3), (150, 1000, 5)]  # fmt: skip
 NON_ZERO = 1e-6
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for name, (X, y) in data().items():
-            for p in POWERS:
-                measure(name, X, y, p)
-    draw()
 
 
 def data() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -87,6 +75,13 @@ def draw() -> None:
 
 def _cells(row: Row) -> list[object]:
     return [f"{row.values['objective']:.4f}", row.values["rows"], f"{row.seconds:.2f}"]
+
+
+@study(STUDY, draw)
+def main() -> None:
+    for name, (X, y) in data().items():
+        for p in POWERS:
+            measure(name, X, y, p)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 
-import click
 import numpy as np
 from scipy import sparse
 
 from benchmarks.contender_worker import peak_bytes, resident_bytes
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import in_new_process, record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.design.budget import Budget
 from dsofs.experiments.results import Row
@@ -18,20 +16,6 @@ from dsofs.experiments.results import Row
 STUDY = "sparse_wide"
 SIZES = ((1250, 50_000), (2500, 100_000), (5000, 200_000))
 DENSITY = 0.001
-
-
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for m, n in SIZES:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                values = pool.apply(fit, (m, n))
-            seconds = values.pop("seconds")
-            record(STUDY, Row(f"{m:,} x {n:,}", "dsofs", 0, seconds=seconds, values=values))
-            print(m, n, f"{seconds:.1f} s", values, flush=True)
-    draw()
 
 
 def fit(m: int, n: int) -> dict[str, object]:
@@ -73,6 +57,15 @@ def draw() -> None:
         f"{DENSITY:.1%} of the entries are not zero, two classes at random, default settings, a process each, on "
         "idle cores.",
     )
+
+
+@study(STUDY, draw)
+def main() -> None:
+    for m, n in SIZES:
+        values = in_new_process(fit, m, n)
+        seconds = values.pop("seconds")
+        record(STUDY, Row(f"{m:,} x {n:,}", "dsofs", 0, seconds=seconds, values=values))
+        print(m, n, f"{seconds:.1f} s", values, flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, lsq_linear
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOClassifier
 from dsofs.experiments.results import Row
 
@@ -218,20 +218,6 @@ def verdict(seed: int) -> str:
     return "converged, truly" if complaint is None else f"lie: {complaint}"
 
 
-@click.command()
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-@click.option("--problems", default=PROBLEMS, show_default=True)
-def main(table: bool, problems: int) -> None:
-    if not table:
-        start_anew(STUDY)
-        for seed in range(problems):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = verdict(seed)
-            record(STUDY, Row(f"random {seed}", "dso", seed, values={"verdict": found}))
-    draw()
-
-
 def draw() -> None:
     rows = rows_of(STUDY)
     counts = Counter(row.values["verdict"] for row in rows)
@@ -245,6 +231,16 @@ def draw() -> None:
         "stationarity and removal of single rows (p < 1), CVXPY (p >= 1), linear programming (separability). "
         f"Wrong: {', '.join(false) or 'none'}.",
     )
+
+
+@study(STUDY, draw)
+@click.option("--problems", default=PROBLEMS, show_default=True)
+def main(problems: int) -> None:
+    for seed in range(problems):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = verdict(seed)
+        record(STUDY, Row(f"random {seed}", "dso", seed, values={"verdict": found}))
 
 
 if __name__ == "__main__":

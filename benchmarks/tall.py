@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from statistics import median
 
 import click
 from sklearn.svm import LinearSVC
 
 from benchmarks.data import TALL, load, needed
-from benchmarks.harness import extra_memory, interleave, record, rows_of, start_anew, write_table
+from benchmarks.harness import extra_memory, in_new_process, interleave, record, rows_of, start_anew, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
@@ -36,8 +35,7 @@ def measure(name: str, rounds: int) -> None:
         "LinearSVC": lambda: LinearSVC(C=1).fit(X, y),
     }
     jobs["dso p=1"]()  # warm: libraries loaded, threads started
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        extra = pool.apply(extra_memory_of, (name,))
+    extra = in_new_process(extra_memory_of, name)
     for number, method, seconds, result in interleave(jobs, rounds):
         values = {"shape": [*X.shape, len(set(y))], "extra": extra}
         if method != "LinearSVC":

@@ -7,26 +7,13 @@ import warnings
 import click
 import numpy as np
 
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import record, rows_of, study, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 
 STUDY = "wrong_labels"
 SHAPES = ((200, 10), (200, 50), (1000, 20), (1000, 100), (5000, 50))
 N_WRONG = 5
-
-
-@click.command()
-@click.option("--seeds", default=10, show_default=True)
-@click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(seeds: int, table: bool) -> None:
-    if not table:
-        start_anew(STUDY)
-        for m, n in SHAPES:
-            for seed in range(seeds):
-                values = find_wrong_labels(m, n, seed)
-                record(STUDY, Row(f"{m} x {n}", "dso p=1", seed, values=values))
-    draw()
 
 
 def find_wrong_labels(m: int, n: int, seed: int) -> dict[str, int | str]:
@@ -59,6 +46,15 @@ def draw() -> None:
         f"Two separable classes, {N_WRONG} labels flipped. A minimal proof needs up to n + 2 samples, most of them "
         "right; by chance: the wrong labels among as many samples drawn at random.",
     )
+
+
+@study(STUDY, draw)
+@click.option("--seeds", default=10, show_default=True)
+def main(seeds: int) -> None:
+    for m, n in SHAPES:
+        for seed in range(seeds):
+            values = find_wrong_labels(m, n, seed)
+            record(STUDY, Row(f"{m} x {n}", "dso p=1", seed, values=values))
 
 
 if __name__ == "__main__":
