@@ -58,7 +58,7 @@ def main(
     with errors_in_one_line():
         if not draw_only:
             data = tuple(names) or chosen_data(quick, data_dir)
-            require(data, data_dir, download=download)
+            make_available(data, data_dir, download=download)
             with on_cluster(scheduler), resumable(out / RESULTS), watched(console) as progress:
                 out.mkdir(parents=True, exist_ok=True)
                 experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
@@ -104,7 +104,7 @@ def chosen_data(quick: bool, data_dir: Path | None) -> tuple[str, ...]:
     return (*paper.AVAILABLE, *more)
 
 
-def require(names: Iterable[str], data_dir: Path | None, *, download: bool) -> None:
+def make_available(names: Iterable[str], data_dir: Path | None, *, download: bool) -> None:
     """Say what is missing and where to get it, and end with exit code 2; or download it."""
     missing = [CATALOGUE[name] for name in names if locate(CATALOGUE[name], data_dir) is None]
     try:
