@@ -177,6 +177,18 @@ def test_the_first_point_is_that_of_all_samples_free(shape):
     np.testing.assert_allclose(inner.G, X.T @ (Y * missing / s), atol=1e-9)
 
 
+def test_after_an_exact_step_none_is_rough():
+    """A rough one would start from the W of the last rough one, not from that of the exact step."""
+    X, _, _, either = spaces(0)
+    either.rough_steps = 5
+    either.features.limits.clear()
+    inner, exact = None, []
+    for n in (200, 200, 100):
+        inner = either.solve(np.arange(n), Block(X[:, :n]), np.ones(n), None if inner is None else inner.B)
+        exact.append(inner.exact)
+    assert exact == [False, True, True]
+
+
 @pytest.mark.parametrize("shape", [(150, 200), (400, 30)])
 @pytest.mark.parametrize("C", [None, 0.01])
 def test_threads_change_nothing(shape, C, monkeypatch):

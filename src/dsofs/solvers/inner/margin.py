@@ -163,6 +163,8 @@ class SmallerSpace:
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
+        if B is not None:
+            self.near = None  # a rough step starts from the last rough one, and would lose what this one gains
         near = B is None and len(self.Y) <= len(rows) and self.gram.shares_factor
         return self.gram.near(X, d) if near else self.gram.solve(rows, X, d, B)
 
