@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from dsofs import lrp_norm
 from dsofs.design import group_norms, row_norms
-from dsofs.design.linalg import factorise, with_border
+from dsofs.design.linalg import MIRRORED, factorise, places_in, symmetric, with_border
 
 matrices = arrays(np.float64, (4, 3), elements=st.integers(-1000, 1000).map(lambda i: i / 10))
 
@@ -46,6 +46,23 @@ def test_group_norms_add_up_the_rows_of_a_group():
     expected = [np.linalg.norm(W[groups == g]) for g in range(3)]
     np.testing.assert_allclose(group_norms(W, groups, 3), expected)
     np.testing.assert_allclose(group_norms(W, None, 4), row_norms(W))
+    np.testing.assert_array_equal(row_norms(-W[:, :1]), W[:, 0])
+
+
+@pytest.mark.parametrize("n", [1, MIRRORED, MIRRORED + 1, 3 * MIRRORED - 1])
+def test_symmetric_from_the_upper_triangle(n):
+    A = np.random.default_rng(n).normal(size=(n, n))
+    np.testing.assert_array_equal(symmetric(A.copy()), np.triu(A) + np.triu(A, 1).T)
+
+
+@pytest.mark.parametrize("index", [[], [2], [2, 9], [2, 5, 9], [3], [10], [2, 4], [2, 5, 9, 11]])
+def test_places_in_a_sorted_index(index):
+    among, index = np.array([2, 5, 9]), np.array(index, dtype=np.intp)
+    place = places_in(among, index)
+    if np.isin(index, among).all():
+        np.testing.assert_array_equal(among[place], index)
+    else:
+        assert place is None
 
 
 @pytest.mark.parametrize("n_part", [12, 7, 3, 1])

@@ -24,6 +24,7 @@ DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples column
 TINY = np.finfo(np.float64).tiny  # added too, as they may be zero
 MIRRORED, TAKEN = 256, 128  # rows that are copied at a time
 TAKEN_AT_ONCE = 512  # up to so many rows a second copy of all of them is small
+BELOW = np.tri(MIRRORED, k=-1, dtype=bool)  # the diagonal
 
 
 def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
@@ -44,6 +45,8 @@ def lrp_norm(A: Floats, r: float = 2.0, p: float = 1.0) -> float:
 
 def row_norms(W: Floats) -> Floats:
     """Euclidean norm of each row."""
+    if W.shape[1] == 1:
+        return np.abs(W[:, 0])
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
 
 
@@ -162,6 +165,14 @@ def principal(K: Floats, index: Ints) -> Floats:
     return M
 
 
+def places_in(among: Ints, index: Ints) -> Ints | None:
+    """Where each entry of ``index`` is in ``among``, both in increasing order; None if one of them is not there."""
+    place = np.searchsorted(among, index)
+    if len(index) > len(among) or (len(index) and place[-1] == len(among)) or (among[place] != index).any():
+        return None
+    return place
+
+
 def with_border(K: Floats, F: Floats) -> Floats:
     """K with the border F, as ``factorise`` needs it: positive definite, with H as a part of its Cholesky factor.
 
@@ -249,7 +260,7 @@ def symmetric(K: Floats) -> Floats:
         stop = min(start + MIRRORED, len(K))
         K[start:stop, :start] = K[:start, start:stop].T
         corner = K[start:stop, start:stop]
-        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        np.copyto(corner, corner.T, where=BELOW[: stop - start, : stop - start])
     return K
 
 

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from dsofs.design.budget import for_each
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, GroupSums, factorise, principal
+from dsofs.design.linalg import Factor, GroupSums, factorise, places_in, principal
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import SquaredHinge
 from dsofs.solvers.loop.point import Inner
@@ -169,7 +169,7 @@ class FeatureSpace:
         return changes * r**2 / 2 + len(counts) * r**3 / 3
 
     def _holds(self, rows: Ints) -> bool:
-        return len(self.normals) > 0 and bool(np.isin(rows, self.rows, assume_unique=True).all())
+        return len(self.normals) > 0 and places_in(self.rows, rows) is not None
 
     def _hold(self, rows: Ints, X: Design, free: Bools) -> Ints:
         """Have H for these rows, whose columns are X, and the free samples; where the rows are in it."""

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import factorise, principal
+from dsofs.design.linalg import factorise, places_in, principal
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import SquaredHinge
 from dsofs.solvers.inner.features import scaled_principal
@@ -163,9 +163,11 @@ class NearOptimum:
 
     def _normal(self, rows: Ints, X: Design) -> Floats:
         """X' diag(1/s) X over all samples, from that of more rows where it is known."""
-        if not (len(self.rows) and np.isin(rows, self.rows, assume_unique=True).all()):
+        place = places_in(self.rows, rows)
+        if place is None:
             self.rows, self.H = rows, X.normal_matrix(1 / self._mean_slack())
-        return principal(self.H, np.searchsorted(self.rows, rows))
+            return self.H
+        return principal(self.H, place)
 
     def _mean_slack(self) -> Floats:
         return np.asarray(np.broadcast_to(self.loss.slack, self.Y.shape).mean(axis=1))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dsofs.design.budget import DOUBLE, cuts
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, GroupSums
+from dsofs.design.linalg import Factor, GroupSums, places_in
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
@@ -112,10 +112,8 @@ class Point:
 
     def columns_of(self, rows: Ints) -> Design | None:
         """The columns of X for these rows, if all of them are active here."""
-        place = np.searchsorted(self.rows, rows)
-        if len(rows) > len(self.rows) or place[-1] == len(self.rows) or (self.rows[place] != rows).any():
-            return None
-        return self.X.take(place)
+        place = places_in(self.rows, rows)
+        return None if place is None else self.X.take(place)
 
     def release_columns(self, X: Design) -> None:
         """Let go of columns that take more memory than K, if a view of all of X will do should they be needed again."""
