@@ -153,8 +153,7 @@ def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools)
 
     (Above p = 1 no row of an optimum is zero, however small.)
     """
-    shares = problem.shares(_norms_for(weights, np.minimum(problem.powers, 1.0)))
-    gone = shares < GONE
+    gone = _below(GONE, problem, weights)
     if not can_return.any():
         return gone & (problem.powers < 1)
     g = problem.norms(point.G, point.rows)
@@ -163,7 +162,14 @@ def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools)
     if not d.any():
         return np.zeros_like(can_return)
     g /= np.sqrt(np.sum(d * g**2) / np.sum(d))
-    return (d > 0) & ((gone & (g < 1)) | ((shares < LEAVING_NORM) & (g < LEAVING_DUAL)))
+    return (d > 0) & ((gone & (g < 1)) | (_below(LEAVING_NORM, problem, weights) & (g < LEAVING_DUAL)))
+
+
+def _below(part: float, problem: Problem, weights: Floats) -> Bools:
+    """Groups whose norms, of which these would be the plain weights, are below this part of the largest."""
+    if isinstance(problem.p, np.ndarray):
+        return np.asarray(problem.shares(_norms_for(weights, np.minimum(problem.p, 1.0))) < part)
+    return np.asarray(weights < part ** (2 - min(problem.p, 1.0)) * weights.max())
 
 
 def _norms_for(weights: Floats, p: Floats) -> Floats:
@@ -315,7 +321,7 @@ class Newton:
 
     def propose(self, problem: Problem, point: Point) -> Floats | None:
         """New weights, or None: without factors, with too many rows where plain steps are as good, after rounding."""
-        if point.curvature is None or (np.min(problem.p) > 1 and len(point.rows) > DIRECT):
+        if point.curvature is None or (len(point.rows) > DIRECT and np.min(problem.p) > 1):
             return None  # above p = 1 all rows stay, and plain steps converge fast
         active = np.flatnonzero(point.weights)
         p = problem.powers[active]
@@ -333,7 +339,7 @@ class Newton:
             M = curvature_matrix(problem, point, point.X, point.rows, point.G, active)
             at_rest = bool(np.abs(excess - 1).max() < NEAR)
             try:
-                z = self._solve(M * np.outer(root, root), (r - 1) / 2, rhs, at_rest)
+                z = self._solve(root[:, None] * M * root, (r - 1) / 2, rhs, at_rest)
             except np.linalg.LinAlgError:
                 return None
         else:

@@ -50,12 +50,13 @@ def reweight(
     history, certify = History(), Certifier(problem, tol)
     while True:
         survival.record(problem.of_W(point.norms))
-        certificate, dual_norms = certify(point)
+        plain = problem.penalty.weights(point.norms)
+        certificate, dual_norms = certify(point, plain)
         history.append(point.objective * problem.unit, certificate, len(point.rows), time.perf_counter() - clock)
         status = _status(history, tol, max_iter, rest)
         if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
             status = _collapsed(problem, point, survival) or status
-        following = None if status else _next_point(problem, step, point, proposals, dual_norms)
+        following = None if status else _next_point(problem, step, point, plain, proposals, dual_norms)
         if status is Status.CONVERGED and proposals is not None and not problem.convex and problem.terms is None:
             following = without_superfluous_rows(problem, step, point)
         if following is None:
@@ -64,9 +65,9 @@ def reweight(
 
 
 def _next_point(
-    problem: Problem, step: Step, point: Point, proposals: Proposals | None, dual_norms: Floats | None
+    problem: Problem, step: Step, point: Point, plain: Floats, proposals: Proposals | None, dual_norms: Floats | None
 ) -> Point | None:
-    plain = problem.penalty.weights(point.norms)
+    """From the weights ``plain`` of reweighting, or better ones."""
     proposal = proposals.propose(point, plain, dual_norms) if proposals else None
     point.release()
     if proposals is not None and proposal is not None:
@@ -135,11 +136,11 @@ class Certifier:
         self.bound, self.last_full_gap, self.steps = -np.inf, np.inf, 0
         self.B: Floats | None = None  # the multipliers of the best bound
 
-    def __call__(self, point: Point) -> tuple[float, Floats | None]:
-        """The certificate, and ||X_i'B|| of all groups if all were looked at."""
+    def __call__(self, point: Point, plain: Floats) -> tuple[float, Floats | None]:
+        """The certificate, and ||X_i'B|| of all groups if all were looked at; ``plain``: ||w_i||^(2-p)."""
         problem = self.problem
         if not problem.convex:
-            return stationarity(problem, point), None
+            return stationarity(problem, point, plain), None
         g = problem.norms(point.G, point.rows)
         if len(point.rows) < problem.X.n_columns:
             gap = relative_gap(point.objective, problem.lower_bound(point.B, g))
@@ -167,17 +168,18 @@ def free_pull(problem: Problem, B: Floats) -> Floats:
     return np.abs(problem.F.T @ B) / np.maximum(most, TINY)
 
 
-def stationarity(problem: Problem, point: Point) -> float:
-    """p < 1: the largest relative violation of  X_i'B = ||w_i||^(p-2) w_i  over the support.
+def stationarity(problem: Problem, point: Point, plain: Floats) -> float:
+    """p < 1: the largest relative violation of  ||w_i||^(2-p) X_i'B = w_i  over the support.
 
     Where other groups have p = 1, those of them outside the support must have ||X_i'B|| <= 1.
     """
-    scale = problem.expand(problem.penalty.weights(point.norms))[point.rows]
+    scale = problem.expand(plain)[point.rows]
     residual = scale[:, None] * point.G
     residual -= point.W
     violation = problem.norms(residual, point.rows)
     support = problem.shares(point.norms) > SUPPORT
-    returning = ~support & (problem.powers == 1)  # none, as a rule
-    growing = problem.norms(point.G, point.rows)[returning] - 1 if returning.any() else np.zeros(0)
-    most = max(growing.max(initial=0.0), free_pull(problem, point.B).max(initial=0.0))
+    most = free_pull(problem, point.B).max(initial=0.0)
+    if isinstance(problem.p, np.ndarray):
+        returning = ~support & (problem.p == 1)
+        most = max(most, np.max(problem.norms(point.G, point.rows)[returning] - 1, initial=0.0))
     return float(np.max(violation[support] / point.norms[support], initial=most))
