@@ -83,8 +83,7 @@ def forward_scores(problem: Problem, solution: Solution, count: int = MOST_FORWA
         return scores
     part = problem.part(first)
     scores[alive] = 1.0
-    with single_threaded():  # for many small products
-        scores[first] += unexplained(part.X, part.Y, norms[first], part.groups, problem.free, part.factor, count)
+    scores[first] += unexplained(part.X, part.Y, norms[first], part.groups, problem.free, part.factor, count)
     return scores
 
 
@@ -100,8 +99,7 @@ def backward_scores(problem: Problem, solution: Solution) -> Floats:
         return scores
     part = problem.part(first)
     divisor = None if part.factor is None else part.factor ** (1 / problem.unit)
-    with single_threaded():  # for many small products
-        turns = turns_of_elimination(part.X, part.Y, scores[first], part.groups, problem.free, divisor)
+    turns = turns_of_elimination(part.X, part.Y, scores[first], part.groups, problem.free, divisor)
     scores[first] = 2 + (1 + turns) / len(first)
     return scores
 
@@ -143,7 +141,8 @@ def rank_features(
     several features, after those of the group. The others are constant, score 0 and come last.
     """
     none_left = problem.without_features(solution.W)  # the rows of W hold only rounding errors
-    of_groups = correlation_scores(problem) if none_left else RANKINGS[rule](problem, solution)
+    with single_threaded():  # for many small products
+        of_groups = correlation_scores(problem) if none_left else RANKINGS[rule](problem, solution)
     scores, norms, group = np.zeros(n_features), np.zeros(n_features), np.zeros(n_features, dtype=np.intp)
     scores[kept] = problem.expand(of_groups)[: len(kept)]
     norms[kept] = row_norms(solution.W)[: len(kept)]
@@ -325,7 +324,7 @@ def _evidence(share: Floats, df: Ints, left: float, n_targets: int) -> Floats:
 def _inverse_root(G: Floats, enough: Floats, F: Ints) -> Floats:
     """R with R R' = G_FF^+."""
     if len(F) == 1:
-        return 1 / np.sqrt(G[np.ix_(F, F)])
+        return 1 / np.sqrt(G[F, F])[:, None]
     values, vectors = np.linalg.eigh(G[np.ix_(F, F)])
     kept = values > enough[F].max()
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
@@ -333,7 +332,9 @@ def _inverse_root(G: Floats, enough: Floats, F: Ints) -> Floats:
 
 def _first_of_tied(gains: Floats, norms: Floats) -> int:
     """The largest gain; of tied ones that of largest norm; of tied ones the first."""
-    tied = np.flatnonzero(gains >= (1 - TIED) * gains.max())
+    tied = (gains >= (1 - TIED) * gains[gains.argmax()]).nonzero()[0]
+    if len(tied) == 1:
+        return int(tied[0])
     return int(tied[np.argmax(norms[tied] >= (1 - TIED) * norms[tied].max())])
 
 
@@ -367,7 +368,8 @@ def turns_of_elimination(
         for group in df:
             norms[group] = ridge.as_of_one_column(norms[group], columns[group], df[group], divisor[group])
         norms /= divisor
-        worst = _last_of_tied(norms + gone, float(norms.max()), scores)
+        largest = norms[norms.argmax()]  # ``max`` takes ten times as long, of so few
+        worst = _last_of_tied(norms + gone, largest, scores)
         turns[worst], gone[worst] = turn, np.inf
         ridge.drop(columns[worst])
         df.pop(worst, None)
@@ -396,11 +398,12 @@ class _Ridge:
         self.H, self.W = np.split(self.both, [self.n_left], axis=1)
 
     def drop(self, F: Ints) -> None:
-        rows = self.both[F]
-        H_F = rows[:, : len(self.both)]
         if len(F) == 1:  # as a rule: one call, in place, as the transpose is in the order of BLAS
-            blas.dger(-1.0, rows[0], H_F[0] / H_F[0, F[0]], a=self.both.T, overwrite_a=1)
+            row = self.both[F[0]].copy()
+            blas.dger(-1.0 / row[F[0]], row, row[: -self.W.shape[1]], a=self.both.T, overwrite_a=1)
         else:
+            rows = self.both[F]
+            H_F = rows[:, : len(self.both)]
             self.both -= np.linalg.solve(H_F[:, F], H_F).T @ rows
         self.n_left -= len(F)
 
@@ -441,7 +444,8 @@ class _Ridge:
 
 def _last_of_tied(norms: Floats, largest: float, scores: Floats) -> int:
     """The smallest norm, up to rounding of the largest; of tied ones that of lowest score; of tied ones the last."""
-    tied = (norms <= norms.min() + TIED * largest).nonzero()[0]
+    smallest = norms[norms.argmin()]
+    tied = (norms <= smallest + TIED * largest).nonzero()[0]
     if len(tied) == 1:
         return int(tied[0])
     lowest = np.flatnonzero(scores[tied] <= (1 + TIED) * scores[tied].min())

@@ -293,6 +293,7 @@ def _asks_for_none(estimator: Any) -> bool:
     return estimator.Cs is not None and any(C is None for C in estimator.Cs)
 
 
+@single_threaded()
 def solve_dso(
     estimator: Any, data: TrainingData, p: float, C: float | str | None, **start: Any
 ) -> tuple[Problem, Solution]:
