@@ -25,6 +25,7 @@ from dsofs.design.types import Floats
 DOUBLE = 8
 MEBIBYTE = 2**20
 LIMIT_SHARE = 8  # a block takes at most this part of a memory limit
+ALWAYS_FREE = 16 * MEBIBYTE  # of which the system need not be asked, which takes longer than other checks of a fit
 IN_USE = 3  # columns per sample that the loop works on at p = 1
 Part = TypeVar("Part")
 # Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
@@ -112,6 +113,8 @@ def available_bytes() -> int | None:
 
 def refuse_if_too_big(needed: int, memory_limit: int | None, owner: str) -> None:
     """Raise MemoryError, before anything is allocated, if ``needed`` bytes are not available."""
+    if memory_limit is None and needed <= ALWAYS_FREE:
+        return
     limit = available_bytes() if memory_limit is None else memory_limit
     if limit is not None and needed > limit:
         source = "free memory" if memory_limit is None else "'memory_limit'"

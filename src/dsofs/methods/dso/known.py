@@ -32,7 +32,7 @@ class Known:
     @classmethod
     def of(cls, estimator: Any, n_features: int, groups: Ints | None) -> Known:
         """From the parameters of an estimator that has seen the names of X; whole groups follow their features."""
-        if all(getattr(estimator, name) is None for name in ("penalty_factor", *LISTS)):
+        if _nothing_given(estimator):
             return cls(np.broadcast_to(1.0, n_features), np.empty(0, dtype=np.intp))  # takes no memory
         names = getattr(estimator, "feature_names_in_", None)
         factor = _factors(estimator.penalty_factor, names, n_features)
@@ -98,6 +98,10 @@ class FreeColumns:
         estimator.intercept_ += weights[: int(self.bias)].sum(axis=0) - offset
 
 
+def _nothing_given(estimator: Any) -> bool:
+    return all(getattr(estimator, name) is None for name in ("penalty_factor", *LISTS))
+
+
 def _whole_groups(positions: Ints, groups: Ints) -> Ints:
     """All features of the groups of some, in the order in which these were given."""
     first = dict.fromkeys(groups[positions].tolist())
@@ -121,6 +125,8 @@ def _factors(given: Any, names: AnyArray | None, n_features: int) -> Floats | No
 
 def wrong_known(owner: str, estimator: Any, X: AnyArray) -> Iterator[str]:
     """What is wrong with these parameters, found without a pass over X."""
+    if _nothing_given(estimator):
+        return
     n, names = n_features_of(X), names_of(X)
     if not n or (hasattr(X, "columns") and names is None):
         return
