@@ -129,7 +129,8 @@ class Factor:
         if n < len(self.L):
             rhs = np.concatenate([rhs, np.zeros((self.n_border, *rhs.shape[1:]))])
         x = lapack.dtrtrs(self.L, rhs, lower=1)[0]
-        x[-self.n_border :] *= -1.0
+        border = x[-self.n_border :]
+        border *= -1.0  # ``np.negative`` in place is wrong for some strides in NumPy 2.4
         return np.asarray(lapack.dtrtrs(self.L, x, lower=1, trans=1, overwrite_b=1)[0])[:n]
 
     def half_solve(self, rhs: Floats, *, overwrite: bool = False) -> Floats:
@@ -166,10 +167,10 @@ def with_border(K: Floats, F: Floats) -> Floats:
     """
     if not F.size:
         return K
-    (m, q), t = F.shape, (float(np.trace(K)) or 1.0) / (float(np.vdot(F, F)) or 1.0)
+    (m, q), t = F.shape, (float(K.trace()) or 1.0) / (float(np.vdot(F, F)) or 1.0)
     bordered = np.empty((m + q, m + q))
     np.add(K, t * F @ F.T, out=bordered[:m, :m])
-    bordered[:m, m:], bordered[m:, :m], bordered[m:, m:] = F, F.T, 2 / t * np.eye(q)
+    bordered[:m, m:], bordered[m:, :m], bordered[m:, m:] = F, F.T, 2 / t * _identity(q)
     return bordered
 
 
@@ -202,7 +203,7 @@ def _finish_border(L: Floats, n: int) -> None:
     """Set L_S of  L_S L_S' = H'H,  after n rows; for few columns by hand, as calls of LAPACK take longer."""
     if len(L) > n + FEW_COLUMNS:
         S = L[n:, :n].dot(L[n:, :n].T)
-        L[n:, n:] = lapack.dpotrf((S + TINY) * _raised_diagonal(len(S)), lower=1)[0]
+        L[n:, n:] = lapack.dpotrf((S + TINY) * (1 + DEPENDENT * _identity(len(S))), lower=1)[0]
         return
     h = L[n, :n]
     L[n, n] = r = sqrt(float(h.dot(h)) + TINY)
@@ -213,8 +214,8 @@ def _finish_border(L: Floats, n: int) -> None:
 
 
 @cache
-def _raised_diagonal(q: int) -> Floats:
-    return 1 + DEPENDENT * np.eye(q)
+def _identity(q: int) -> Floats:
+    return np.eye(q)
 
 
 def inverse(K: Floats, ridge: float) -> Floats:
