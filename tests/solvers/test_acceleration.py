@@ -5,7 +5,7 @@ import pytest
 
 from dsofs import DSOClassifier
 from dsofs.solvers import acceleration, solve
-from dsofs.solvers.acceleration import BoundedNewton, curvature_matrix
+from dsofs.solvers.acceleration import BoundedNewton, Proposals, curvature_matrix
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from tests.problems import label_columns, random_data, random_problem, standardised
@@ -143,6 +143,16 @@ def test_no_row_can_be_set_to_zero_for_a_lower_objective(batch):
             fewer = W.copy()
             fewer[row] = 0.0
             assert objective(fewer) >= reached * (1 - 1e-5), (seed, row)
+
+
+def test_the_weights_of_the_first_working_set_add_up_to_those_of_all():
+    problem = random_problem(0, 20, 400, 3, p=1.0, C=np.full((20, 3), 1.0))
+    point = point_at(problem, np.ones(problem.n_groups))
+    plain = problem.penalty.weights(point.norms)
+    weights = Proposals(problem, warm=False).propose(point, plain, None)
+    assert np.count_nonzero(weights) == acceleration.WORKING_SET * 20
+    assert weights.sum() == pytest.approx(plain.sum())
+    assert MarginStep(problem)(weights, point).objective < MarginStep(problem)(plain * (weights > 0), point).objective
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5])

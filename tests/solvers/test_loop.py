@@ -12,7 +12,7 @@ from dsofs.design import Block, as_design, moments, row_norms
 from dsofs.problem import Penalty, Problem, Status
 from dsofs.solvers import SOLVERS, solve
 from dsofs.solvers.inner.equality import EqualityStep
-from dsofs.solvers.inner.margin import MarginStep
+from dsofs.solvers.inner.margin import MarginStep, objective_at_zero
 from dsofs.solvers.loop.reweight import reweight
 from tests.problems import label_columns, random_data, random_problem
 from tests.reference.oracles import fewest_rows
@@ -139,6 +139,18 @@ def test_groups_of_one_change_nothing_and_groups_live_and_die_together():
     for g in range(16):
         assert len(set(alive[groups == g])) == 1
     assert alive.sum() < 60
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_free", [0, 2])
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+def test_multipliers_bound_the_objective_of_zero_below_p_1(seed, n_free, C):
+    free = np.random.default_rng(seed).normal(size=(40, n_free)) if n_free else None
+    problem = random_problem(seed, 40, 60, 3, p=0.5, C=np.full((40, 3), C), free=free)
+    at_zero, _ = objective_at_zero(problem)
+    solution = solve(problem, tol=1e-6)
+    assert problem.lower_bound(solution.B, np.empty(0)) <= (1 + 1e-9) * at_zero
+    assert solution.objective <= (1 + 1e-9) * at_zero * problem.unit
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from dsofs.design.interface import Design
 
 DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
-TINY = np.finfo(np.float64).tiny  # added too, as they may be zero
+TINY = float(np.finfo(np.float64).tiny)  # added too, as they may be zero
+FEW_COLUMNS = 2  # of a border
 MIRRORED, TAKEN = 256, 128  # rows that are copied at a time
 TAKEN_AT_ONCE = 512  # up to so many rows a second copy of all of them is small
 BELOW = np.tri(MIRRORED, k=-1, dtype=bool)  # the diagonal
@@ -126,31 +128,26 @@ class Factor:
         """b of  M b = rhs,  or of  M b + F mu = rhs, F'b = 0.  If zeros for the border follow rhs, mu follows b."""
         if not self.n_border:
             return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
-        x = self._forward(rhs)
-        x[-self.n_border :] = -x[-self.n_border :]
-        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, trans=1, overwrite_b=1)[0])[: len(rhs)]
+        n = len(rhs)
+        if n < len(self.L):
+            rhs = np.concatenate([rhs, np.zeros((self.n_border, *rhs.shape[1:]))])
+        x = lapack.dtrtrs(self.L, rhs, lower=1)[0]
+        border = x[-self.n_border :]
+        border *= -1.0  # ``np.negative`` in place is wrong for some strides in NumPy 2.4
+        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, trans=1, overwrite_b=1)[0])[:n]
 
-    def half_solve(self, rhs: Floats) -> Floats:
-        """R with R'R = rhs' M^{-1} rhs, or of the system with its border: L_M^{-1} rhs, orthogonal to H."""
+    def half_solve(self, rhs: Floats, *, overwrite: bool = False) -> Floats:
+        """R = L^{-1} rhs: R'R = rhs' M^{-1} rhs. With a border zeros follow rhs, and the last rows of R count negative:
+
+            R'R - 2 N'N = rhs' P rhs,    where N are these rows and P rhs is b of ``solve``.
+
+        ``overwrite``: rhs, whose rows are contiguous, may become R.
+        """
         if not len(rhs):
             return rhs
-        n, half = len(rhs), self._forward(rhs)
-        if not self.n_border:
-            return half
-        basis = lapack.dtrtrs(self.L[n:, n:], self.L[n:, :n], lower=1)[0].T  # orthonormal, of the columns of H
-        half[:n] += basis @ half[n:]
-        return half[:n]
-
-    def _forward(self, rhs: Floats) -> Floats:
-        """L^{-1} rhs, a new array, with zeros for the border if it has none."""
-        by_rows = rhs.ndim == 2 and rhs.flags.c_contiguous
-        x, own = rhs, len(rhs) < len(self.L)
-        if own:
-            x = np.zeros((len(self.L), *rhs.shape[1:]), order="C" if by_rows else "F")
-            x[: len(rhs)] = rhs
-        if by_rows:  # (L^{-1} x)' = x' L'^{-1}, in the order of BLAS
-            return np.asarray(blas.dtrsm(1.0, self.L, x.T, side=1, lower=1, trans_a=1, overwrite_b=own)).T
-        return np.asarray(lapack.dtrtrs(self.L, x, lower=1, overwrite_b=own)[0])
+        if rhs.ndim == 2 and rhs.flags.c_contiguous:  # (L^{-1} x)' = x' L'^{-1}, in the order of BLAS
+            return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1, overwrite_b=overwrite)).T
+        return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
 
 
 def principal(K: Floats, index: Ints) -> Floats:
@@ -181,11 +178,10 @@ def with_border(K: Floats, F: Floats) -> Floats:
     """
     if not F.size:
         return K
-    (m, q), t = F.shape, (float(np.trace(K)) or 1.0) / (float(np.vdot(F, F)) or 1.0)
+    (m, q), t = F.shape, (float(K.trace()) or 1.0) / (float(np.vdot(F, F)) or 1.0)
     bordered = np.empty((m + q, m + q))
-    bordered[:m, :m] = t * F @ F.T
-    bordered[:m, :m] += K
-    bordered[:m, m:], bordered[m:, :m], bordered[m:, m:] = F, F.T, 2 / t * np.eye(q)
+    np.add(K, t * F @ F.T, out=bordered[:m, :m])
+    bordered[:m, m:], bordered[m:, :m], bordered[m:, m:] = F, F.T, 2 / t * _identity(q)
     return bordered
 
 
@@ -209,18 +205,28 @@ def factorise(
     L, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
-    if n_border == 1:
-        h = L[n, :n]
-        L[n, n] = (h.dot(h) + TINY) ** 0.5
-    elif n_border:
-        H = L[n:, :n]  # transposed
-        L[n:, n:] = lapack.dpotrf((H.dot(H.T) + TINY) * _raised_diagonal(n_border), lower=1)[0]
+    if n_border:
+        _finish_border(L, n)
     return Factor(index, L, n_border)
 
 
+def _finish_border(L: Floats, n: int) -> None:
+    """Set L_S of  L_S L_S' = H'H,  after n rows; for few columns by hand, as calls of LAPACK take longer."""
+    if len(L) > n + FEW_COLUMNS:
+        S = L[n:, :n].dot(L[n:, :n].T)
+        L[n:, n:] = lapack.dpotrf((S + TINY) * (1 + DEPENDENT * _identity(len(S))), lower=1)[0]
+        return
+    h = L[n, :n]
+    L[n, n] = r = sqrt(float(h.dot(h)) + TINY)
+    if len(L) > n + 1:
+        g = L[n + 1, :n]
+        L[n + 1, n] = s = float(g.dot(h)) / r
+        L[n + 1, n + 1] = sqrt((float(g.dot(g)) + TINY) * (1 + DEPENDENT) - s * s)
+
+
 @cache
-def _raised_diagonal(q: int) -> Floats:
-    return 1 + DEPENDENT * np.eye(q)
+def _identity(q: int) -> Floats:
+    return np.eye(q)
 
 
 def inverse(K: Floats, ridge: float) -> Floats:

@@ -105,6 +105,7 @@ class Proposals:
             return weights
         if self.can_return.all():
             _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
+            weights *= plain.sum() / weights.sum()  # they take over: as small as they were, slack would cost less
         elif self.may_thin:
             _keep_largest(weights, max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain)))))
         return weights

@@ -36,23 +36,19 @@ class SampleCurvature:
     factors: list[Factor]
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        def root(factor: Factor, g: Floats) -> Floats:
-            if sums is not None:
-                return factor.half_solve(sums.of_design(X, factor.inner, g))
-            Z = X.samples(factor.inner).on_host()
-            Z *= g
-            return factor.half_solve(Z)
-
         size = len(rows) if sums is None else sums.n_groups
         M = np.zeros((size, size))
-        largest = max(1, *(len(factor.inner) for factor in self.factors))
+        largest = max(1, *(len(factor.index) for factor in self.factors))
         for classes in cuts(len(self.factors), max(1, X.budget.chunk // (DOUBLE * size * largest))):
             factors = self.factors[classes]
-            ends = np.cumsum([len(factor.inner) for factor in factors])
+            ends = np.cumsum([len(factor.index) for factor in factors])
             T = np.empty((ends[-1], size))  # one product for several classes takes half the time
             for end, factor, g in zip(ends, factors, G.T[classes], strict=True):
-                T[end - len(factor.inner) : end] = root(factor, g)
+                _root(X, factor, g, sums, T[end - len(factor.index) : end])
             M += T.T @ T
+            if factors[0].n_border:
+                N = T[np.concatenate([np.arange(end - factors[0].n_border, end) for end in ends])]
+                M -= 2 * N.T @ N
         return M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
@@ -64,6 +60,17 @@ class SampleCurvature:
             return np.asarray(np.einsum("ij,ij->i", U, self.X.tdot(B)))
 
         return product
+
+
+def _root(X: Design, factor: Factor, g: Floats, sums: GroupSums | None, out: Floats) -> None:
+    """The half of P_j times X diag(g), see ``Factor.half_solve``; its columns added up within groups."""
+    n = len(factor.inner)
+    if sums is None:
+        np.multiply(X.samples(factor.inner).on_host(), g, out=out[:n])
+    else:
+        out[:n] = sums.of_design(X, factor.inner, g)
+    out[n:] = 0.0
+    factor.half_solve(out, overwrite=True)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _solution(
 ) -> Solution:
     B = point.B if certify.B is None else certify.B
     W = np.zeros((problem.X.n_columns, problem.Y.shape[1]))
-    if status is Status.ZERO or not problem.convex:
+    if status is Status.ZERO or not (problem.convex or _better_than_zero(problem, point)):
         at_zero, free = objective_at_zero(problem)
         if status is Status.ZERO or at_zero < (1 - REST) * point.objective:
             # Below p = 1 a row of zeros is a local optimum.
@@ -126,6 +126,13 @@ def _solution(
             return Solution(W, B, Status.ZERO, at_zero * problem.unit, certificate, history, survival, free)
     W[point.rows] = point.W
     return Solution(W, B, status, history.objective[-1], history.gap[-1], history, survival, point.free)
+
+
+def _better_than_zero(problem: Problem, point: Point) -> bool:
+    """p < 1: whether a lower bound of the objective of W = 0, by the multipliers of the point, is above the point's."""
+    if problem.terms is not None:
+        return False
+    return problem.lower_bound(point.B, np.empty(0)) > point.objective
 
 
 class Certifier:

@@ -101,9 +101,12 @@ def solve_qp(
 
 def _rows(of_columns: Floats, q: int) -> Floats:
     """A row for each column, with zeros for the border."""
-    if q:
-        of_columns = np.concatenate([of_columns, np.zeros((q, of_columns.shape[1]))])
-    return np.ascontiguousarray(of_columns.T)
+    if not q:
+        return np.ascontiguousarray(of_columns.T)
+    m, c = of_columns.shape
+    rows = np.zeros((c, m + q))
+    rows[:, :m] = of_columns.T
+    return rows
 
 
 def factorisations(B: Floats) -> float:
@@ -169,7 +172,7 @@ class Matrix:
 
     @classmethod
     def of(cls, K: Floats, F: Floats | None) -> Matrix:
-        m, q, rho = len(K), 0 if F is None else F.shape[1], PROXIMAL * float(np.trace(K)) / max(len(K), 1)
+        m, q, rho = len(K), 0 if F is None else F.shape[1], PROXIMAL * float(K.trace()) / max(len(K), 1)
         K = K if F is None else with_border(K, F)
         return cls(K, q, rho, m * EPS * float(K.diagonal()[:m].max()))
 
