@@ -12,8 +12,8 @@ import click
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
-from benchmarks.data import available, load, synthetic
-from benchmarks.harness import interleave, record, rows_of, start_anew, write_table
+from benchmarks.data import WIDE, available, load, synthetic
+from benchmarks.harness import RESULTS, interleave, keep, record, rows_of, write_table
 from benchmarks.middle import Data, real
 from dsofs import DSOSelector, DSOSelectorCV
 from dsofs.experiments.results import Row
@@ -31,15 +31,20 @@ SELECTION, TWO_JOBS, SCORED = "selection", "selection, n_jobs=2", "with scoring"
 
 @click.command()
 @click.option("--rounds", default=3, show_default=True)
-@click.option("--data", default="", help="Only data whose names hold this.")
+@click.option("--data", multiple=True, help="Only these sets; the rows of all others stay. Default: all.")
+@click.option("--margins", type=click.Choice([*MARGINS]), multiple=True, default=[*MARGINS], show_default=True)
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(rounds: int, data: str, table: bool) -> None:
+def main(rounds: int, data: tuple[str, ...], margins: tuple[str, ...], table: bool) -> None:
     if not table:
-        start_anew(STUDY)
-        for name, make in sets().items():
-            for margins in MARGINS:
-                if data in name and not (name in COUNTS and MARGINS[margins] is None):
-                    measure(name, *make(), margins, rounds)
+        found = sets()
+        unknown = set(data) - set(found)
+        if unknown:
+            raise click.BadParameter(f"{', '.join(unknown)} not among {', '.join(found)}", param_hint="--data")
+        for name in data or found:
+            for kind in margins:
+                if not (name in COUNTS and MARGINS[kind] is None):
+                    keep(STUDY, [row for row in so_far() if (row.data, row.parameters["margins"]) != (name, kind)])
+                    measure(name, *found[name](), kind, rounds)
     draw()
 
 
@@ -68,10 +73,20 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, margins: str, rounds: int) 
     print(f"{name:24s} {margins:14s} {time.strftime('%H:%M:%S')}", flush=True)
 
 
+def so_far() -> list[Row]:
+    return rows_of(STUDY) if (RESULTS / f"{STUDY}.jsonl").exists() else []
+
+
+def in_table(line: tuple[str, str]) -> tuple[int, int]:
+    """Where the line of a set and its margins is, whichever was measured last."""
+    names = [*WIDE, *SHAPES, *(name.removeprefix("more/") for name in LARGER)]
+    return names.index(line[0]), [*MARGINS].index(line[1])
+
+
 def draw() -> None:
     rows = rows_of(STUDY)
     lines = []
-    for name, margins in dict.fromkeys((row.data, row.parameters["margins"]) for row in rows):
+    for name, margins in sorted({(row.data, row.parameters["margins"]) for row in rows}, key=in_table):
         of_set = [row for row in rows if (row.data, row.parameters["margins"]) == (name, margins)]
         times = {
             what: median(row.seconds for row in of_set if row.method == what) for what in {r.method for r in of_set}

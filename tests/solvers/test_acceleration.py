@@ -1,5 +1,7 @@
 """Newton's step for weights that may be zero, and how fast the loop is with it; below p = 1 no row is superfluous."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from dsofs.solvers import acceleration, solve
 from dsofs.solvers.acceleration import BoundedNewton, Proposals, curvature_matrix
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
+from dsofs.solvers.joint import costs
 from tests.problems import label_columns, random_data, random_problem, standardised
 
 
@@ -189,3 +192,23 @@ def test_rows_that_leave_at_once_are_those_that_leave_slowly(seed, monkeypatch):
     assert at_once.status_ == slowly.status_ == "converged"
     assert at_once.objective_ == pytest.approx(slowly.objective_, rel=0.02)
     assert (np.diff(at_once.history_["objective"]) <= 1e-10 * at_once.objective_).all()
+
+
+@pytest.mark.parametrize("C", [None, 10.0])
+def test_going_on_from_a_neighbour_is_shorter_and_ends_as_low(C):
+    """With the survival of p = 1 the loop goes on; without, it only starts from the same weights."""
+    steps, objectives = [], []
+    for seed in range(6):
+        problem = random_problem(seed, 40, 80, 3, p=1.0)
+        problem = problem if C is None else problem.with_C(costs(problem, C))
+        convex, below = solve(problem), replace(problem, p=0.5)
+        weights = below.penalty.weights(problem.norms(convex.W))
+        pair = [solve(below, weights=weights, survival=survival) for survival in (convex.survival, None)]
+        for solution in pair:
+            history = np.array(solution.history.objective)
+            assert solution.certificate <= 1e-3
+            assert (np.diff(history) <= 1e-10 * history[0]).all()
+        steps.append([solution.n_iter for solution in pair])
+        objectives.append(np.log(pair[0].objective / pair[1].objective))
+    assert np.sum(steps, axis=0)[0] < np.sum(steps, axis=0)[1]
+    assert np.mean(objectives) < 0.01

@@ -23,6 +23,10 @@ from dsofs.solvers.loop.point import Point, Step
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
 # rows, where Newton's cost little more, fewer plain ones choose as well.
 FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
+# A loop below p = 1 that goes on from the solution of a neighbouring problem has little left to choose: it needs fewer
+# plain steps, and less damping at first. Where no estimate tells which rows can go, it tries them once the certificate
+# is below the last of these: converging first with them, then without, takes twice as many steps.
+WARM_PLAIN_STEPS, WARM_DAMPING, WARM_SETTLED = 1, 0.03, 0.1
 # The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. Up
 # to so many samples that saves no time, as Newton's steps become more.
 KEPT, KEPT_ALL = 0.8, 256
@@ -71,11 +75,17 @@ class Proposals:
         self.problem = problem
         self.can_return = problem.powers == 1 if problem.convex else np.zeros(problem.n_groups, dtype=bool)
         self.returns = np.zeros(problem.n_groups, dtype=np.intp)
-        few = warm or self.can_return.any()
-        self.plain_steps_left = FEW_PLAIN_STEPS if few else plain_steps(problem.n_groups)
+        goes_on = warm and not problem.convex
+        if goes_on:
+            self.plain_steps_left = WARM_PLAIN_STEPS
+        else:
+            few = warm or self.can_return.any()
+            self.plain_steps_left = FEW_PLAIN_STEPS if few else plain_steps(problem.n_groups)
+        removes = _has_estimates(problem, warm)
+        self.newton = Newton(WARM_DAMPING if goes_on else FIRST_DAMPING, removes=removes)
+        self.bounded, self.tries_removals = BoundedNewton(), goes_on and not removes
         many = problem.X.sample_size > KEPT_ALL
         self.may_thin = many and not (warm or problem.convex) and problem.terms is None
-        self.newton, self.bounded = Newton(removes=_has_estimates(problem)), BoundedNewton()
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
         self.rows_may_leave = True
         self._learn = self._learn_nothing
@@ -115,6 +125,12 @@ class Proposals:
         self._learn(accepted)
         # A row that left too early must not spoil the next proposal as well.
         self.rows_may_leave = accepted
+
+    def removals_are_due(self, certificate: float) -> bool:
+        """Whether to try which rows can go before the loop has converged: once, where it goes on from a neighbour."""
+        due = self.tries_removals and certificate < WARM_SETTLED
+        self.tries_removals &= not due
+        return due
 
     def _by_newton(self, point: Point, plain: Floats) -> Floats:
         weights = self.newton.propose(self.problem, point)
@@ -246,11 +262,11 @@ def _all_soft(problem: Problem) -> bool:
     return problem.slack is not None and bool(problem.soft_columns.all())
 
 
-def _has_estimates(problem: Problem) -> bool:
+def _has_estimates(problem: Problem, warm: bool) -> bool:
     """Whether rows leave for good as soon as they are not worth their cost."""
     below_one = not problem.convex and problem.terms is None
     few_classes = problem.Y.shape[1] < ROUGH_CLASSES
-    return below_one and few_classes and _all_soft(problem) and problem.X.sample_size > LEAVING_SLOWLY
+    return below_one and few_classes and _all_soft(problem) and (warm or problem.X.sample_size > LEAVING_SLOWLY)
 
 
 def _estimates(problem: Problem, point: Point, groups: Ints) -> tuple[Floats, Floats]:
@@ -309,8 +325,8 @@ class Newton:
     once. A group with which that failed is not tried again here.
     """
 
-    def __init__(self, *, removes: bool = False) -> None:
-        self.damping, self.removes = FIRST_DAMPING, removes
+    def __init__(self, damping: float = FIRST_DAMPING, *, removes: bool = False) -> None:
+        self.damping, self.removes = damping, removes
         self.removed, self.needed = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
 
     def learn(self, accepted: bool) -> None:

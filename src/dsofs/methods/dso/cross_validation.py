@@ -67,6 +67,9 @@ CV_RULES: dict[str, Rule] = DSO_RULES | {
 # Parameter -> what each of its entries may be.
 ENTRIES: dict[str, Rule] = {"ps": DSO_RULES["p"], "Cs": DSO_RULES["C"], "ks": integer(1)}
 HOLDS_A_NUMBER = Rule(lambda Cs: ARRAY_LIKE.test(Cs) and any(map(real(0).test, Cs)), "values with a number among them")
+# X up to this size is copied for every fold. joblib would put a larger array into a file that workers share, and often
+# waits for a tenth of a second before it removes that: as long as it takes to copy about this much six times.
+COPIED = "5M"
 CV_CONFLICTS = dso_conflicts("Cs", HOLDS_A_NUMBER, "must hold no number")
 
 
@@ -80,6 +83,23 @@ class PathPoint:
     solution: Solution
     scores: Floats
     ranking: Ints
+
+
+@dataclass(frozen=True)
+class AllSamples:
+    """What a fold takes its samples from: no more than it needs, as every worker is handed it for every fold."""
+
+    X: AnyArray
+    codes: Ints
+    classes: np.ndarray
+    importance: Floats | None
+    weights: Floats | None
+
+    def part(self, selector: DSOSelectorCV, index: Ints) -> TrainingData:
+        """Some of them, with their own mean, scale and classes."""
+        present, codes = np.unique(self.codes[index], return_inverse=True)
+        importance, weights = (None if of is None else of[index] for of in (self.importance, self.weights))
+        return training_data(selector, rows_of(self.X, index), codes, self.classes[present], importance, weights)
 
 
 class DSOSelectorCV(RankedSelector):
@@ -225,10 +245,11 @@ class DSOSelectorCV(RankedSelector):
         if self.ks is None:
             self._warn_if_too_many()
         folds = _folds(self.cv, data, groups)
+        samples = AllSamples(data.X, data.codes, data.classes, data.importance, data.design.sample_weight)
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
-        jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, data, *fold) for fold in folds)]
+        jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, samples, *fold) for fold in folds)]
         # All are dispatched at once, one by one: no worker waits for the next, or for one that has two of them.
-        path, *scores = Parallel(n_jobs=self.n_jobs, batch_size=1, pre_dispatch="all")(jobs)
+        path, *scores = Parallel(self.n_jobs, batch_size=1, pre_dispatch="all", max_nbytes=COPIED)(jobs)
         self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
         self._publish_path(data, path)
@@ -374,16 +395,11 @@ def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
     return list(selector._path(data))
 
 
-def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: Ints) -> Floats:
+def _score_fold(selector: DSOSelectorCV, samples: AllSamples, train: Ints, test: Ints) -> Floats:
     """Score on ``test`` of every (C, p, k), selected and fitted on ``train``."""
-    X_train, X_test, y = rows_of(data.X, train), rows_of(data.X, test), data.classes[data.codes]
-    present, codes = np.unique(data.codes[train], return_inverse=True)
-    importance, weights = data.importance, data.design.sample_weight
-    fold = training_data(
-        selector, X_train, codes, data.classes[present],
-        None if importance is None else importance[train], None if weights is None else weights[train],
-    )  # fmt: skip
-    estimator = _default_estimator(data.X) if selector.estimator is None else selector.estimator
+    fold, X_test, weights = samples.part(selector, train), rows_of(samples.X, test), samples.weights
+    y_train, y_test = (samples.classes[samples.codes[part]] for part in (train, test))
+    estimator = _default_estimator(fold.X) if selector.estimator is None else selector.estimator
     in_fit = {} if weights is None else _weights_for_fit(estimator, weights[train])
     score = _weighted_score(check_scoring(estimator, selector.scoring), None if weights is None else weights[test])
     results = []
@@ -391,8 +407,8 @@ def _score_fold(selector: DSOSelectorCV, data: TrainingData, train: Ints, test: 
         for point in selector._path(fold):
             for k in selector._ks():
                 top = np.flatnonzero(first_ranked(point.ranking, selector._groups, k))
-                model = clone(estimator).fit(_columns_on_host(X_train, top), y[train], **in_fit)
-                results.append(score(model, _columns_on_host(X_test, top), y[test]))
+                model = clone(estimator).fit(_columns_on_host(fold.X, top), y_train, **in_fit)
+                results.append(score(model, _columns_on_host(X_test, top), y_test))
     return np.array(results)
 
 

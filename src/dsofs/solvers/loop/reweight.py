@@ -56,12 +56,20 @@ def reweight(
         status = _status(history, tol, max_iter, rest)
         if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
             status = _collapsed(problem, point, survival) or status
-        following = None if status else _next_point(problem, step, point, plain, proposals, dual_norms)
-        if status is Status.CONVERGED and proposals is not None and not problem.convex and problem.terms is None:
-            following = without_superfluous_rows(problem, step, point)
+        tries = _tries_removals(problem, proposals, status, certificate)
+        following = without_superfluous_rows(problem, step, point) if tries else None
+        if following is None and status is None:
+            following = _next_point(problem, step, point, plain, proposals, dual_norms)
         if following is None:
             return _solution(problem, point, certify, status or _at_rest(problem, point), history, survival)
         point = following
+
+
+def _tries_removals(problem: Problem, proposals: Proposals | None, status: Status | None, certificate: float) -> bool:
+    """Whether to look for rows that can go: at a local optimum, or where ``proposals`` finds it near enough."""
+    if proposals is None or problem.convex or problem.terms is not None:
+        return False
+    return status is Status.CONVERGED or (status is None and proposals.removals_are_due(certificate))
 
 
 def _next_point(
