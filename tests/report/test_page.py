@@ -5,6 +5,7 @@ import hashlib
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from dsofs import METHODS
 from dsofs.report import Findings, examine, render
 from dsofs.report.feature_table import FEATURES_SHOWN
-from dsofs.report.html import VOID, label, tag
+from dsofs.report.html import VOID, label, shorten, tag
 from dsofs.report.page import PAPER, SOFTWARE
 from dsofs.report.sections import SECTIONS
 from tests.report.examples import HOSTILE, LONG, adjusted, hostile, ordinary
@@ -94,7 +95,7 @@ def test_every_hostile_name_is_shown_as_it_is():
     for name in HOSTILE:
         assert name in words
     assert LONG not in words
-    assert LONG[:40] in words
+    assert LONG[:24] in words
 
 
 def test_a_page_drawn_from_saved_findings_is_the_same():
@@ -140,7 +141,30 @@ def test_tags_escape_what_is_not_markup():
     )
     assert tag("br") == "<br>"
     assert tag("b", "\x00\x1b\ud800") == "<b>␀␛?</b>"
-    assert label("a" * 60, 10) == f'<bdi title="{"a" * 60}">{"a" * 9}…</bdi>'
+    assert label("a" * 60, 10) == f'<bdi title="{"a" * 60}">aaaaa…aaaa</bdi>'
+
+
+@pytest.mark.parametrize(
+    ("limit", "shown"), [(1, "…"), (2, "E…"), (6, "ENS…07"), (11, "ENSG0000007"), (99, "ENSG0000007")]
+)
+def test_names_are_cut_in_the_middle(limit, shown):
+    """The end of a name is where it differs from others."""
+    assert shorten("ENSG0000007", limit) == shown
+
+
+def test_names_of_many_classes_do_not_cover_each_other():
+    y = np.repeat(np.arange(30), 4)
+    X = np.random.default_rng(0).normal(size=(120, 40)) + 2 * np.eye(30, 40)[y]
+    page = render(examine(X, np.array([f"species {code}" for code in range(30)])[y], METHODS["f_test"](9),
+                          n_resamples=2, n_permutations=0))  # fmt: skip
+    scatter = page[page.index('id="samples"') : page.index('id="heat')]
+    assert "Classes are named where there is room" in scatter
+    assert {f"<title>species {code}</title>" for code in range(30)} <= set(re.findall("<title>.*?</title>", scatter))
+    named = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*strong halo">([^<]*)</text>', scatter)
+    assert 2 <= len(named) < 30
+    for (x, y, name), (other_x, other_y, other) in combinations(named, 2):
+        half_lengths = 6.5 * (len(name) + len(other)) / 2
+        assert abs(float(y) - float(other_y)) >= 12 or abs(float(x) - float(other_x)) >= half_lengths
 
 
 def test_the_citation_is_that_of_the_project():

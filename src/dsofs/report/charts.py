@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dsofs.examination.findings import AccuracyCurve, Convergence, PermutationTest, StabilityCurve, View
 from dsofs.report.grade import EXCELLENT, POOR
-from dsofs.report.html import Markup, shorten, tag
+from dsofs.report.html import NAME_KEPT, Markup, shorten, tag
 from dsofs.report.svg import N_COLOURS, Scale, Steps, area, axes, line, mark, picture, words
 
 WIDTH, HEIGHT = 504, 300
@@ -31,8 +31,8 @@ MOST_CONFUSED = 8  # pairs of classes that are listed
 DARK = 0.88  # share from which the text in a cell must be light
 SCATTER_WIDTH, SCATTER_HEIGHT = 560, 420
 SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 44, 14, 30, 48
-MOST_NAMED = 60  # classes whose names are written at their middle, where there are too many for a legend
-SCATTER_NAME = 14  # characters of a class there
+SCATTER_NAME = 14  # characters of a class that is named at its middle, where there are too many for a legend
+NAME_HEIGHT = 13
 
 
 def accuracy_picture(curve: AccuracyCurve, *, advised: bool) -> Markup:
@@ -256,16 +256,15 @@ def scatter_picture(view: View, names: list[str], in_legend: bool) -> Markup:
         _with_room(view.x, SCATTER_LEFT, SCATTER_WIDTH - SCATTER_RIGHT),
         _with_room(view.y, SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_TOP),
     )
-    # Held-out samples last: they lie on top.
-    order = sorted(range(len(view.x)), key=lambda i: view.held_out[i])
-    marks = [
-        mark(view.classes[i], x(view.x[i]), y(view.y[i]), 4.5 if view.held_out[i] else 3,
-             "" if view.held_out[i] else "faint")
-        for i in order
-    ]  # fmt: skip
+    # Held-out samples last: they lie on top. The title of a class is shown when the pointer is on one of its samples.
+    parts: dict[tuple[bool, int], list[Markup]] = {}
+    for i, (held_out, code) in enumerate(zip(view.held_out, view.classes, strict=True)):
+        size, faint = (4.5, "") if held_out else (3, "faint")
+        parts.setdefault((held_out, code), []).append(mark(code, x(view.x[i]), y(view.y[i]), size, faint))
+    marks = [tag("g", tag("title", shorten(names[part[1]], NAME_KEPT)), parts[part]) for part in sorted(parts)]
     description = f"{len(view.x)} samples of {len(names)} classes on two axes computed from the chosen features."
     titles = (view.axes[0], view.axes[1])
-    labels = [] if in_legend or len(names) > MOST_NAMED else _class_names(view, names, x, y)
+    labels = [] if in_legend else _class_names(view, names, x, y)
     return picture(SCATTER_WIDTH, SCATTER_HEIGHT, description, axes(x, y, titles), marks, labels)
 
 
@@ -276,10 +275,20 @@ def _with_room(values: list[float], start: float, end: float) -> Scale:
 
 
 def _class_names(view: View, names: list[str], x: Scale, y: Scale) -> list[Markup]:
-    """The names of the classes, each at the middle of its class."""
-    labels = []
+    """The names of the classes, each at the middle of its class if no other name is there."""
+    labels: list[Markup] = []
+    taken: list[tuple[float, float, float]] = []
     for code, name in enumerate(names):
         own = [i for i, c in enumerate(view.classes) if c == code]
+        shown = shorten(name, SCATTER_NAME)
         place = x(median(view.x[i] for i in own)), y(median(view.y[i] for i in own)) + 4
-        labels.append(words(shorten(name, SCATTER_NAME), *place, anchor="middle", class_="small strong halo"))
+        room = (LETTER * len(shown) / 2, *place)
+        if not any(_overlap(room, other) for other in taken):
+            taken.append(room)
+            labels.append(words(shown, *place, anchor="middle", class_="small strong halo"))
     return labels
+
+
+def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    """Whether two names, given by half their length and their place, would cover each other."""
+    return abs(one[1] - other[1]) < one[0] + other[0] and abs(one[2] - other[2]) < NAME_HEIGHT

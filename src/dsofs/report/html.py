@@ -59,7 +59,11 @@ def label(name: str, limit: int = NAME_SHOWN) -> Markup:
 
 
 def shorten(name: str, limit: int) -> str:
-    return name if len(name) <= limit else name[: limit - 1] + "…"
+    """The name, without its middle where it is long: long names often begin alike and differ at the end."""
+    if len(name) <= limit:
+        return name
+    n_last = (limit - 1) // 2
+    return f"{name[: limit - 1 - n_last]}…{name[len(name) - n_last :]}"
 
 
 def _number(value: object) -> object:

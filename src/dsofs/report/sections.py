@@ -41,6 +41,7 @@ ADVISED = (
     "share (Nadeau and Bengio)."
 )
 TOP_FEATURES = 10  # in a notebook
+NAMED_WHERE_ROOM = "Classes are named where there is room; a pointer on a sample shows its class. "
 IN_LEGEND = 20  # classes; more are named in the picture itself
 
 
@@ -194,7 +195,7 @@ def samples(findings: Findings) -> Markup:
     few = len(names) <= IN_LEGEND
     caption = (
         "Features were chosen and the axes fitted on 60 % of the samples (small, faint); the other 40 % (large) were "
-        "only placed on them. " + _left_out(view.n_left_out)
+        "only placed on them. " + NAMED_WHERE_ROOM * (not few) + _left_out(view.n_left_out)
     )
     return section(
         "samples", "The samples on two axes",
