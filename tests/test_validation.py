@@ -36,6 +36,14 @@ def test_several_are_listed_in_one_error():
     ]
 
 
+def test_a_parameter_that_breaks_its_rule_is_complained_of_once():
+    others = ["The 'size' parameter of Example must be at least 2, the number of samples."]
+    with pytest.raises(ValueError, match=r"^The 'size' parameter of Example must be an int of at least 1 or None"):
+        check_parameters(Example(-1), RULES, others=others)
+    with pytest.raises(ValueError, match="at least 2, the number of samples"):
+        check_parameters(Example(1), RULES, others=others)
+
+
 @pytest.mark.parametrize(
     ("closed", "inside", "outside"),
     [("neither", [0.5], [0, 1, "a", True]), ("right", [1], [0, 1.1]), ("left", [0], [1]), ("both", [0, 1], [-0.1])],

@@ -97,13 +97,17 @@ def check_parameters(
     conflicts: Iterable[Conflict] = (),
     others: Iterable[str] = (),
 ) -> None:
-    """Raise one ValueError that lists every broken rule, every conflict, and ``others``: what else is wrong."""
+    """Raise one ValueError that lists every broken rule, every conflict, and ``others``: what else is wrong.
+
+    Of a parameter that breaks its own rule nothing else is said.
+    """
     # As ``get_params`` gives them, which looks at the signature each time: that takes longer than all tests here.
     owner, given = type(estimator).__name__, dict(sorted(vars(estimator).items()))
+    broken = broken_rules(rules, given, owner)
     wrong = [
-        *broken_rules(rules, given, owner).values(),
+        *broken.values(),
         *(conflict.sentence.format(owner=owner) for conflict in conflicts if conflict.among(given)),
-        *others,
+        *(sentence for sentence in others if not any(f"{name!r} parameter" in sentence for name in broken)),
     ]
     if len(wrong) > 1:
         lines = "".join(f"\n- {sentence}" for sentence in wrong)
@@ -340,6 +344,11 @@ def reachable(estimator: BaseEstimator, X: AnyArray) -> AnyArray:
 
     X on a disk or on a cluster is read in pieces by the estimators that work on any kind of array.
     """
+    if hasattr(type(X), "obs_names"):
+        raise ValueError(
+            f"{type(estimator).__name__} needs a matrix as X. Got an AnnData object: give its adata.X, or one of its "
+            "layers, and a column of its adata.obs as y."
+        )
     chunked = in_chunks(X)
     if chunked is not None and get_tags(estimator).array_api_support:
         return chunked

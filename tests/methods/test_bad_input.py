@@ -244,3 +244,21 @@ def test_a_refused_second_fit_leaves_all_attributes_of_the_first(estimator, data
         fit.fit(pd.DataFrame(X[:, :5], columns=list("vwxyz")), np.zeros(20))
     assert vars(fit).keys() == before.keys()
     assert all(vars(fit)[name] is before[name] for name in before)
+
+
+@pytest.mark.parametrize(
+    "selector", [DSOSelector, DSOSelectorCV, DSOClassifier, RFSSelector, MRMRSelector, ReliefFSelector]
+)
+def test_an_anndata_object_is_no_matrix(data, selector):
+    anndata = pytest.importorskip("anndata")
+    X, y = data
+    cells = anndata.AnnData(X)
+    with pytest.raises(
+        ValueError, match=rf"^{selector.__name__} needs a matrix as X. Got an AnnData object: give its adata.X"
+    ):
+        selector().fit(cells, y)
+    if hasattr(selector, "transform"):
+        with pytest.raises(ValueError, match=r"give its adata\.X"):
+            selector().fit(cells.X, y).transform(cells)
+    names = pd.DataFrame(X).rename(columns=lambda place: ["obs_names", "obs"][place] if place < 2 else f"g{place}")
+    selector().fit(names, y)
