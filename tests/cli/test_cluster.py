@@ -43,7 +43,7 @@ def test_compare_on_a_cluster_is_compare(table, scheduler, tmp_path):
     assert cli(*compare(table, here)).exit_code == 0
     result = cli(*compare(table, there, "--scheduler", scheduler))
     assert result.exit_code == 0, result.output
-    assert "on 2 worker(s)" in result.stderr
+    assert "on 2 workers" in result.stderr
     assert measured(there) == measured(here)
     rows = (there / "rows.jsonl").read_bytes()
     assert cli(*compare(table, there, "--scheduler", scheduler)).exit_code == 0

@@ -156,9 +156,9 @@ def test_the_time_needed_is_foretold(whole, tmp_path):
     with watched(Console(file=known, width=200)) as progress:
         experiment(out, trials=3, progress=progress)
     rough, sure = fresh.getvalue().splitlines()  # not a terminal: nothing else
-    assert "for 11 cells on 1 worker(s); 10 of them are of a kind not measured yet: a rough guess." in rough
-    assert "for 6 cells on 1 worker(s)." in sure  # after the first trial
-    assert "for 6 cells on 1 worker(s).\n" in known.getvalue()
+    assert "for 11 cells on 1 worker; 10 of them are of a kind not measured yet: a rough guess." in rough
+    assert "for 6 cells on 1 worker." in sure  # after the first trial
+    assert "for 6 cells on 1 worker.\n" in known.getvalue()
     assert known.getvalue().count("\n") == 1
 
 

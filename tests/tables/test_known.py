@@ -104,7 +104,7 @@ def test_missing_covariates_are_refused_or_filled(table):
     lines = table.read_text(encoding="utf-8").splitlines()
     lines[1] = lines[1].replace(",20,a,", ",,,")
     table.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ValueError, match="The covariate 'age' is missing in 1 samples"):
+    with pytest.raises(ValueError, match="The covariate 'age' is missing in 1 of 20 samples"):
         read_labelled(table, "label", covariates=["age", "batch"])
     found = read_labelled(table, "label", covariates=["age", "batch"], impute="median")
     assert np.isfinite(found.X).all()

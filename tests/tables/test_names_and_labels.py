@@ -91,7 +91,7 @@ def test_svmlight_nan_is_a_missing_number(tmp_path):
     filled = read_labelled(tmp_path / "a", impute="median").X
     np.testing.assert_array_equal(filled.toarray() if sparse.issparse(filled) else filled, [[6.5, 2], [6, 2.5], [7, 3]])
     (tmp_path / "a").write_text("nan 1:1 2:2\n-1 1:6 2:1\n1 1:7 2:3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="label 'y' is missing in 1 samples"):
+    with pytest.raises(ValueError, match="label 'y' is missing in 1 of 3 samples"):
         read_labelled(tmp_path / "a")
 
 

@@ -84,8 +84,8 @@ def watched(console: Console) -> Iterator[Callable[[RunProgress], None]]:
 
 def prediction(run: RunProgress, seconds: float) -> str:
     unsure = f"; {run.n_guessed} of them are of a kind not measured yet: a rough guess" if run.n_guessed else ""
-    where = f"{run.left} cells on {run.n_workers} worker(s){unsure}"
-    return f"Predicted: {seconds / 3600:.2f} hours ({_clock(seconds)}) for {where}."
+    workers = "1 worker" if run.n_workers == 1 else f"{run.n_workers} workers"
+    return f"Predicted: {_clock(seconds)} (h:mm:ss) for {run.left} cells on {workers}{unsure}."
 
 
 def _clock(seconds: float) -> timedelta:

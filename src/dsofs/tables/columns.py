@@ -86,7 +86,9 @@ def _position(wanted: str | int) -> int | None:
 
 def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
     known = [*frame.labels, *(frame.names or ())]
-    if any(str(wanted) in values[:HEADER_SEARCHED] for values in frame.text.values()):
+    if _names_a_row(frame, wanted):
+        known_text = "it is the name of a row: if features are in rows, transpose the table"
+    elif any(str(wanted) in values[:HEADER_SEARCHED] for values in frame.text.values()):
         known_text = "it stands below the first row: delete the rows above the header"
     elif frame.n_columns == 1 and frame.format in ("CSV", "TSV"):
         known_text = "only one was found: put commas, tabs, semicolons, | or blanks between the columns"
@@ -98,6 +100,15 @@ def _no_such_column(frame: Frame, wanted: str | int, option: str) -> str:
         known_text = f"{guess} {are(known)} {len(known)}: {listed(known)}"
     sheets = "".join(f" {note.sentence}" for note in frame.notes if note.kind == "sheets")
     return f"There is no column {wanted!r} for {option!r}; {known_text}.{sheets}"
+
+
+def _names_a_row(frame: Frame, wanted: str | int) -> bool:
+    """Whether it stands in the first column, in a row whose other cells repeat, as labels do and names do not."""
+    rows = np.flatnonzero(frame.text.get(0, np.array([], dtype=str)) == str(wanted))
+    if len(rows) != 1:
+        return False
+    cells = [values_of(frame, index)[rows[0]] for index in range(1, frame.n_columns)]
+    return len(set(cells)) < len(cells)
 
 
 def find_kept(frame: Frame, wanted: str | int, option: str) -> Column:
@@ -134,8 +145,8 @@ def refuse_missing(values: np.ndarray, what: str) -> None:
     missing = np.flatnonzero(values == "" if values.dtype.kind in "OU" else np.isnan(values.astype(np.float64)))
     if len(missing):
         raise ValueError(
-            f"{what} is missing in {len(missing)} samples, first in sample {missing[0] + 1}: give it, or leave them "
-            "out."
+            f"{what} is missing in {len(missing)} of {len(values)} samples, first in sample {missing[0] + 1}: give it, "
+            "or leave such samples out."
         )
 
 
