@@ -128,3 +128,45 @@ def test_ids_that_mix_numbers_and_text(read):
 def test_infinite_values_are_looked_at_without_a_warning(read):
     with pytest.raises(ValueError, match="'odd' holds infinite values, first in sample 1"):
         read({"odd": [np.inf] * 20 + [1.0] * 4})
+
+
+@pytest.mark.parametrize(("first", "second", "person"), [
+    ("P7_v1", "P7_v2", "P7"), ("7 left", "7 right", "7"), ("7a", "7b", "7"),
+    ("TCGA-A7-01A-11R-A144-07", "TCGA-A7-11A-11R-A148-07", "TCGA-A7"),
+])  # fmt: skip
+def test_samples_named_after_persons_may_belong_together(read, first, second, person):
+    others = [name.replace(person, f"{person}{index}") for index in range(11) for name in (first, second)]
+    names = {"id": [first, second, *others]}
+    table = read(names)
+    assert table.repeated_ids == ("name but for its end",)
+    (note,) = [note.text for note in table.notes if note.groups]
+    assert note == (
+        f"samples are named alike but for the end, as {first!r} and {second!r}: if such samples belong together, add a "
+        f"column that says so ({person!r} for both) and give it as --sample-groups"
+    )
+    assert read(names, drop=["id"]).repeated_ids == ()
+    assert read(names | {"who": [f"p{index // 2}" for index in range(24)]}, sample_groups="who").repeated_ids == ()
+
+
+@pytest.mark.parametrize("names", [
+    [f"{'tumour' if index < 12 else 'normal'}_{index}" for index in range(24)],  # numbered within the class
+    [f"S_{index}" for index in range(24)],
+    [f"plate{index // 6}_{index % 6}" for index in range(24)],
+    [f"mouse{index}_1" for index in range(24)],
+    [f"{index}{index:06b}-1" for index in range(24)],  # barcodes of cells
+])  # fmt: skip
+def test_samples_that_are_numbered_are_not_named_after_persons(read, names):
+    assert read({"id": names}).repeated_ids == ()
+
+
+def test_names_that_begin_with_the_class_say_nothing_about_persons(tmp_path):
+    rows = [f"species{index // 3}_{index % 3},{index * 7 % 11}.5,species{index // 3}" for index in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,gene,y", *rows]), encoding="utf-8")
+    assert read_labelled(tmp_path / "t.csv", "y").repeated_ids == ()
+
+
+def test_row_names_are_called_by_many_words(tmp_path):
+    rows = [f"a{index:02d},{index * 7 % 11}.5,{'uv'[index % 2]}" for index in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join([",gene,y", *rows]), encoding="utf-8")
+    notes = [note.text for note in read_labelled(tmp_path / "t.csv", "y").notes]
+    assert notes == ["the row names name the samples and are no features"]

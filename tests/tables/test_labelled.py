@@ -73,8 +73,8 @@ def test_files_of_labels(write, labels, expected):
 def test_files_of_what_are_no_labels(write):
     path = write(TABLE)
     for labels, words in (
-        ("u\nNA\nv\nv\n", "missing in 1 samples, first in sample 2"),
-        ("1\n1\n?\n2\n", "missing in 1 samples, first in sample 3"),
+        ("u\nNA\nv\nv\n", "missing in 1 of 4 samples, first in sample 2"),
+        ("1\n1\n?\n2\n", "missing in 1 of 4 samples, first in sample 3"),
         ("0.5\n1\n1\n0.5\n", "not whole (0.5)"),
         ("1\n1\ninf\n2\n", "not whole (inf)"),
         ("u,1\nv,1\nv,2\nu,2\n", "holds 2 columns: say which"),
@@ -87,7 +87,7 @@ def test_files_of_what_are_no_labels(write):
 def test_an_empty_line_among_labels_is_one_that_is_missing(write, header):
     """Passed over, it would move the labels of all samples after it."""
     path = write("a,b\n1,5\n2,6\n3,4\n4,5\n")
-    assert "missing in 1 samples" in refused(path, None, target_file=write(f"{header}u\n\nv\nv\n", "labels.txt"))
+    assert "missing in 1 of 4 samples" in refused(path, None, target_file=write(f"{header}u\n\nv\nv\n", "labels.txt"))
     assert read_labelled(path, target_file=write(f"{header}u\nu\nv\nv\n\n", "labels.txt")).y.tolist() == list("uuvv")
 
 
@@ -116,7 +116,7 @@ def test_what_is_no_label(write):
     assert "not whole (0.5)" in refused(path, "size")
     assert "two classes are needed" in refused(path, "same")
     assert "Say which column" in refused(path, None)
-    assert "missing in 2 samples, first in sample 2" in refused(write("a,y\n1,u\n2,\n3,NA\n4,v\n"))
+    assert "missing in 2 of 4 samples, first in sample 2" in refused(write("a,y\n1,u\n2,\n3,NA\n4,v\n"))
 
 
 def test_notes_on_the_label(write):
@@ -292,7 +292,7 @@ def test_missing_sample_groups_are_refused(write):
     for groups in ("ppq", "112"):
         rows = "".join(f"{i},{group},{i % 2}\n" for i, group in enumerate([*groups, ""]))
         message = refused(write(f"a,who,y\n{rows}"), sample_groups="who")
-        assert message.startswith("The group in 'who' is missing in 1 samples, first in sample 4")
+        assert message.startswith("The group in 'who' is missing in 1 of 4 samples, first in sample 4")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -309,3 +309,13 @@ def test_the_hash_is_that_of_the_file(write):
 
     path = write(csv_lines(*small_problem()))
     assert read_labelled(path, "label").sha256 == sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("row", [0, 7, 29])
+def test_a_label_in_a_row_says_that_the_table_is_transposed(write, row):
+    lines = [f"g{index}," + ",".join(str(index * place % 7) for place in range(12)) for index in range(30)]
+    lines.insert(row, "y," + ",".join("uv"[place % 2] for place in range(12)))
+    header = "," + ",".join(f"S{place}" for place in range(12))
+    assert "it is the name of a row: if features are in rows, transpose the table." in refused(
+        write("\n".join([header, *lines]))
+    )

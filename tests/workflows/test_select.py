@@ -114,12 +114,27 @@ def test_repeated_ids_that_are_not_given_as_groups_cost_the_best_grade(patients)
     assert leaking.repeated_ids == ["patient"]
     assert headline(leaking).startswith("With care: ")
     assert "samples that may belong together were both learned and tested" in headline(leaking)
-    assert "Several samples have the same 'patient'" in in_html(leaking)
+    assert "Several samples have the same patient." in in_html(leaking)
     assert grade(replace(leaking, repeated_ids=[])) is not Grade.REJECT  # the figures alone do not show it
     grouped = select_table(patients, "outcome", k=5, groups="patient", **QUICK).findings
     assert grouped.repeated_ids == []
     assert grade(grouped) is Grade.REJECT
     assert select_table(patients, "outcome", k=5, drop=["patient"], **QUICK).findings.repeated_ids == []
+
+
+def test_samples_that_occur_twice_cost_the_best_grade(tmp_path):
+    """Copies on both sides of a split make noise predict well."""
+    X = np.random.default_rng(0).normal(size=(40, 300)).round(3)
+    header = ",".join([*(f"g{i}" for i in range(300)), "y"])
+    rows = [f"{','.join(map(str, row))},{'ab'[i % 2]}" for i, row in enumerate(X)]
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows, *rows]), encoding="utf-8")
+    found = select_table(tmp_path / "t.csv", "y", k=5, n_resamples=6, n_permutations=0, n_jobs=1)
+    assert found.findings.accuracy.at_k > 0.6
+    assert "samples that may belong together were both learned and tested" in headline(found.findings)
+    assert "Several samples have the same values in all features." in in_html(found.findings)
+    assert [note.text.split(":")[0] for note in found.notes if note.kind == "copies"] == [
+        "40 samples repeat the values of another one in all features, as sample 41 those of sample 1"
+    ]
 
 
 @pytest.mark.parametrize("values", [["x", "y", "z"], ["x1", "x2", "y", "z"]])

@@ -252,7 +252,9 @@ class Findings:
     warnings: list[str]
     origin: Origin
     covariates: CovariateFindings | None = None  # None if there are none
-    repeated_ids: list[str] = field(default_factory=list)  # columns whose samples may belong together, but were split
+    repeated_ids: list[str] = field(
+        default_factory=list
+    )  # columns, ... whose samples may belong together, but were split
     schema: int = SCHEMA
 
     def to_json(self) -> str:

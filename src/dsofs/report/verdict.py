@@ -158,14 +158,14 @@ def _given_away(findings: Findings) -> Remark | None:
 
 
 def _split_apart(findings: Findings) -> list[Remark]:
-    """Columns whose samples may belong together: then accuracy and stability are too good."""
+    """Samples that may belong together: then accuracy and stability are too good."""
     return [
         Remark(
-            f"Several samples have the same {shorten(name, NAME_LENGTH)!r}. If they are not independent, all figures "
-            "here are too good: give this column as groups of samples (--sample-groups), or leave it out (--drop) if "
-            "it means nothing.", True,
+            f"Several samples have the same {shorten(common, NAME_LENGTH)}. If they are not independent, all figures "
+            "here are too good: give a column that says which belong together as groups of samples (--sample-groups); "
+            "leave out (--drop) a column of IDs that means nothing.", True,
         )
-        for name in findings.repeated_ids
+        for common in findings.repeated_ids
     ]  # fmt: skip
 
 

@@ -22,11 +22,14 @@ from dsofs.tables.columns import (
     values_of,
 )
 from dsofs.tables.identifiers import (
+    FEW,
+    LITTLE_REPEATED,
     columns_in_row_order,
     counts_rows,
     is_named_like_batch,
     is_named_like_id,
     no_feature,
+    shared,
 )
 from dsofs.tables.readers import Frame, Note
 from dsofs.tables.readers.numbers import number
@@ -265,6 +268,42 @@ def suspicious(X: AnyArray, features: list[TableFeature], leaking: Bools, target
         text = f"{listed(columns)} {verb} the label {target!r} away, since each value occurs in one class only"
         notes.append(Note("leaking columns", f"{text}: leave {those} out (--drop) unless known before the class is"))
     return notes
+
+
+def copied_samples(X: AnyArray) -> list[Note]:
+    """A note on samples that agree in all features, if there are so many that this is no chance.
+
+    Counts and codes of few features agree by chance; those of more features than samples, and measurements, do not.
+    """
+    first = first_alike(X)
+    copies = np.flatnonzero(first != np.arange(len(first)))
+    if not len(copies) or (X.shape[1] <= X.shape[0] and n_measured(X) <= FEW):
+        return []
+    found = f"{len(copies)} {'sample repeats' if len(copies) == 1 else 'samples repeat'} the values of another one"
+    which = f"in all features, as sample {copies[0] + 1} those of sample {first[copies[0]] + 1}"
+    text = f"{found} {which}: leave out copies; if such samples belong together, say so (--sample-groups)"
+    repeats = shared(first) > LITTLE_REPEATED
+    return [Note("copies", text, groups="values in all features" if repeats else None)]
+
+
+def first_alike(X: AnyArray) -> Ints:
+    """For each sample the first one with the same values."""
+    firsts: dict[int, int] = {}
+    X = X.tocsr() if sparse.issparse(X) else X  # imputing makes CSC of it
+    return np.array([firsts.setdefault(_hash_of_row(X, row), row) for row in range(X.shape[0])], dtype=np.intp)
+
+
+def _hash_of_row(X: AnyArray, row: int) -> int:
+    if not sparse.issparse(X):
+        return hash(X[row].tobytes())
+    stored = slice(X.indptr[row], X.indptr[row + 1])
+    return hash((X.indices[stored].tobytes(), X.data[stored].tobytes()))
+
+
+def n_measured(X: AnyArray) -> int:
+    """How many features have values with fractions."""
+    whole = X.rint() if sparse.issparse(X) else np.rint(X)
+    return int(np.count_nonzero(dense((whole != X).max(axis=0))))
 
 
 def gives_label_away(X: AnyArray, y: np.ndarray, features: list[TableFeature]) -> Bools:

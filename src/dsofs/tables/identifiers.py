@@ -43,6 +43,8 @@ DATE_OR_TIME = re.compile(
     rf"|\d{{1,2}}[-. ]*{MONTH}[-, ]*(?:\d{{4}}|\d{{2}})|{MONTH}[- ]*\d{{1,2}},?[- ]+\d{{4}})(?:[t ]\s*{TIME})?|{TIME})",
     re.IGNORECASE,
 )
+# Of a name: as _v2 in P07_v2, -01A in TCGA-A1-A0SB-01A, b in 12b.
+LAST_PART = re.compile(r"(?:[_\W]+[^_\W]+|(?<=\d)[A-Za-z])$")
 HEAD = 12  # samples that are enough to see, for most columns, that numbers are not whole, or repeat
 ROW_NAMES = "the row names"  # what a column without a name, or the format itself, calls the samples
 
@@ -161,6 +163,34 @@ def shared(texts: np.ndarray) -> float:
     """The share of samples that have the same text as another one."""
     _, counts = np.unique(texts, return_counts=True)
     return 1 - float(np.sum(counts == 1)) / max(len(texts), 1)
+
+
+def named_alike(names: np.ndarray, y: np.ndarray) -> list[Note]:
+    """A note if samples seem to be named after a person and a visit or tissue, as P07_v1 and P07_v2.
+
+    Then there are more beginnings of names than endings; where samples are numbered (tumour_1, ...) there are fewer. If
+    every class has a beginning of its own, it stands for the class.
+    """
+    texts = [str(name) for name in names]
+    starts: list[str] = []
+    shorter = texts
+    while shorter != starts and len(set(shorter)) > FEW:
+        starts = shorter
+        n_endings = len({text[len(start) :] for text, start in zip(texts, starts, strict=True)})
+        if n_endings < len(set(starts)) and shared(np.array(starts)) > LITTLE_REPEATED:
+            of_classes = len(set(zip(starts, y.tolist(), strict=True))) == len(np.unique(y))
+            return [] if of_classes else [_alike(texts, starts)]
+        shorter = [LAST_PART.sub("", start) for start in starts]
+    return []
+
+
+def _alike(names: list[str], starts: list[str]) -> Note:
+    values, counts = np.unique(starts, return_counts=True)
+    person = values[counts > 1][0]
+    first, second = [name for name, start in zip(names, starts, strict=True) if start == person][:2]
+    found = f"samples are named alike but for the end, as {first!r} and {second!r}: if such samples belong together"
+    text = f"{found}, add a column that says so ({str(person)!r} for both) and give it as --sample-groups"
+    return Note("identifier", text, groups="name but for its end")
 
 
 def persons_apart(frame: Frame, target: str) -> list[Note]:

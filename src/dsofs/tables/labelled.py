@@ -12,8 +12,16 @@ import numpy as np
 from dsofs.design.types import AnyArray
 from dsofs.files import hash_of, readable
 from dsofs.tables.columns import find_column, unique_names
-from dsofs.tables.features import TableFeature, find_blocks, gives_label_away, joined, refuse_infinite, suspicious
-from dsofs.tables.identifiers import persons_apart
+from dsofs.tables.features import (
+    TableFeature,
+    copied_samples,
+    find_blocks,
+    gives_label_away,
+    joined,
+    refuse_infinite,
+    suspicious,
+)
+from dsofs.tables.identifiers import named_alike, persons_apart
 from dsofs.tables.known import (
     KnownColumns,
     covariate_blocks,
@@ -55,7 +63,7 @@ class LabelledTable:
 
     @property
     def repeated_ids(self) -> tuple[str, ...]:
-        """Columns left out whose samples may belong together, unless groups of samples are given."""
+        """What samples that may belong together have in common, such as a column, unless groups are given."""
         if self.sample_groups is not None:
             return ()
         return tuple(note.groups for note in self.notes if note.groups is not None)
@@ -148,7 +156,8 @@ def read_labelled(
     ids, id_notes = label.ids, []
     if ids is not None and ids.column is not None and ids.column not in aside | kept:
         aside.add(ids.column)
-        id_notes = [Note("identifier", f"{ids.title} names the samples and is not a feature")]
+        verb = "name the samples and are no features" if ids.name is None else "names the samples and is not a feature"
+        id_notes = [Note("identifier", f"{ids.title} {verb}")]
     blocks, block_notes = find_blocks(frame, names, aside, kept, impute)
     X, features = joined(blocks)
     if not features:
@@ -176,9 +185,11 @@ def read_labelled(
             *label_notes,
             *id_notes,
             *(persons_apart(frame, label.name) if groups is None else ()),
+            *(named_alike(ids.values, y) if groups is None and ids is not None and ids.column not in left_out else ()),
             *block_notes,
             *covariate_notes,
             *suspicious(X, features, leaking, label.name),
+            *copied_samples(X),
         ),
         file=file,
         format=frame.format,

@@ -23,7 +23,7 @@ class Note:
 
     kind: str
     text: str
-    groups: str | None = None  # the column that it is about, if that may say which samples belong together
+    groups: str | None = None  # what samples that may belong together have in common: a column, ...
 
     @property
     def ended(self) -> str:
