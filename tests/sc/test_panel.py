@@ -172,7 +172,8 @@ def test_many_cells_are_fitted_by_a_working_set(monkeypatch):
         ({"min_per_group": -1}, "The 'min_per_group' parameter of select_panel must be an int of at least 0. Got -1"),
         ({"min_per_group": 3}, "must be at least 12 for 0 included genes and 3 of each of 4 types. Got 8 instead"),
         ({"groupby": "one"}, "select_panel needs cells of at least 2 types"),
-        ({"groupby": "cell"}, "must be a column of types. Got one with a different value for each of 160 cells"),
+        ({"groupby": "cell"}, "must be a column of types. Got one of 160 values for 160 cells"),
+        ({"groupby": "pair"}, "must be a column of types. Got one of 100 values for 160 cells"),
         ({"groupby": "nothing"}, r"select_panel needs cells of at least 2 types. Got \[\]"),
         ({"batch_key": "half"}, r"cells of 2 types where a batch is held out, but .* one type without \['others'\]"),
         ({"batch_key": "one"}, r"must name at least 2 batches. Got \['same'\]"),
@@ -184,6 +185,7 @@ def test_what_is_wrong_is_refused(changed, message):
     adata = synthetic()
     is_first = adata.obs["type"] == "t0"
     adata.obs["one"], adata.obs["nothing"], adata.obs["cell"] = "same", None, np.linspace(0, 1, adata.n_obs)
+    adata.obs["pair"] = np.arange(adata.n_obs) % 100
     adata.obs["half"], adata.obs["some"] = np.where(is_first, "t0", "others"), adata.obs["batch"].where(~is_first)
     with pytest.raises(ValueError, match=message):
         select_panel(adata, **{"groupby": "type", "n_genes": 8} | changed)
@@ -206,6 +208,13 @@ def test_more_genes_than_there_are():
     ):
         select_panel(adata, groupby="type", n_genes=40, min_per_group=5)
     assert adata.var["dsofs"].all()
+
+
+def test_expression_that_is_centred_has_no_target():
+    adata = synthetic()
+    adata.X = adata.X.toarray() - adata.X.toarray().mean(axis=0)
+    with pytest.warns(UserWarning, match="negative means, so 'on_target' means little. Give expression that is not"):
+        select_panel(adata, groupby="type", n_genes=8)
 
 
 @pytest.mark.parametrize("kind", ["categorical", "boolean", "integers", "floats", "string"])

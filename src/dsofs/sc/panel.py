@@ -97,6 +97,10 @@ def _figures(task: PanelTask, panel: Panel, names: Sequence[str], batch_names: S
     X = dense(Cells(task.X, among).of_genes(panel.genes))
     predicted = predicted_in_folds(X, truth) if task.batches is None else _held_out(task, among)
     means = indicators(truth, n_types).T @ X / np.bincount(truth, minlength=n_types)[:, None]
+    if (means < 0).any():
+        _warn(
+            "genes of the panel have negative means, so 'on_target' means little. Give expression that is not centred."
+        )
     genes = [str(names[gene]) for gene in panel.genes]
     right = predicted == truth
     figures: dict[str, Any] = {
@@ -225,8 +229,8 @@ def _wrong_task(task: PanelTask) -> Iterator[str]:
     n_cells, n_genes = int(np.sum(task.codes >= 0)), task.X.shape[1]
     if len(task.types) < 2:
         yield f"select_panel needs cells of at least 2 types. Got {task.types}."
-    if len(task.types) == n_cells:
-        yield f"The 'groupby' {RULE} a column of types. Got one with a different value for each of {n_cells} cells."
+    if 2 * len(task.types) > n_cells:
+        yield f"The 'groupby' {RULE} a column of types. Got one of {len(task.types)} values for {n_cells} cells."
     if len(np.unique(task.exclude)) == n_genes:
         yield f"The 'exclude' {RULE} a list that leaves genes to choose from. Got all {n_genes}."
     included = len(np.unique(task.include))
