@@ -90,6 +90,7 @@ def test_what_is_no_selector_is_refused_with_what_is_needed():
         (make_pipeline(SelectKBest(k=3), SVC()), "last step of the Pipeline is SVC, which predicts: leave it out"),
         (make_pipeline(PCA(5), SelectKBest(k=3)), "The step PCA makes other columns"),
         (make_pipeline(StandardScaler()), "Got Pipeline instead"),
+        (DSOSelector, r"Got the class DSOSelector: make one of it, DSOSelector\(\)"),
     ):
         with pytest.raises(ValueError, match=message):
             examine(X, y, selector, **FEW)

@@ -134,3 +134,30 @@ def test_a_file_of_no_known_kind_is_not_written(table, tmp_path):
     found = select_table(table, "label", k=2, report=False)
     with pytest.raises(ValueError, match=r"The 'out' parameter of apply_selection must end with one of \.csv, "):
         apply_selection(found.selection, table, tmp_path / "small.xlsx")
+
+
+def test_data_in_memory_have_another_call():
+    for call in (select_table, compare_table):
+        with pytest.raises(
+            ValueError, match=r"'path' must be the path of a file\. Got a ndarray instead: for data in memory"
+        ):
+            call(np.eye(4), "y")
+
+
+def test_a_text_is_no_list_of_columns(table):
+    for name in ("drop", "keep", "covariates", "include", "never"):
+        with pytest.raises(
+            ValueError, match=rf"^'{name}' must be a list of columns\. Got 'gene' instead: write \['gene'\]"
+        ):
+            select_table(table, "label", **{name: "gene"})
+    with pytest.raises(ValueError, match=r"^'drop' must be a list of columns"):
+        compare_table(table, "label", drop="ab")
+    selection = select_table(table, "label", k=2, report=False).selection
+    with pytest.raises(ValueError, match=r"^'keep' must be a list of columns"):
+        apply_selection(selection, table, keep="label")
+
+
+@pytest.mark.parametrize("ks", [3, (), "3", [0]])
+def test_numbers_of_features_are_a_list(table, ks):
+    with pytest.raises(ValueError, match=r"The 'ks' parameter of compare_table must be numbers of features.* Got"):
+        compare_table(table, "label", ks=ks)

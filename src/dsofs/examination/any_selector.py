@@ -33,6 +33,11 @@ class Choice:
 
 def check_selector(selector: Any) -> None:
     """Refuse selectors that say nothing about single features."""
+    if isinstance(selector, type):
+        raise ValueError(
+            f"The 'selector' of examine must be {NEEDED}. Got the class {selector.__name__}: make one of it, "
+            f"{selector.__name__}()."
+        )
     steps = [selector]
     if isinstance(selector, Pipeline):
         steps = [step for _, step in selector.steps]

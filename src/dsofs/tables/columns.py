@@ -58,6 +58,13 @@ def unique_names(frame: Frame) -> tuple[list[str], list[Note]]:
     return names, [Note("duplicate names", text)]
 
 
+def refuse_text(**lists: object) -> None:
+    """Refuse a text where a list of columns is needed: each of its letters would be taken for a column."""
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise ValueError(f"{name!r} must be a list of columns. Got {given!r} instead: write [{given!r}].")
+
+
 def find_column(frame: Frame, wanted: str | int, option: str) -> int:
     """The column that is meant: by its name, in the file or from ``unique_names``; otherwise by its position."""
     matching = [index for index, name in enumerate(frame.names or ()) if name == wanted]

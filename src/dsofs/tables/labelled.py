@@ -11,7 +11,7 @@ import numpy as np
 
 from dsofs.design.types import AnyArray
 from dsofs.files import hash_of, readable
-from dsofs.tables.columns import find_column, unique_names
+from dsofs.tables.columns import find_column, refuse_text, unique_names
 from dsofs.tables.features import (
     TableFeature,
     copied_samples,
@@ -139,6 +139,12 @@ def read_labelled(
     ValueError
         In one sentence, what is wrong and what to do.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(
+            f"'path' must be the path of a file. Got a {type(path).__name__} instead: for data in memory there are "
+            "DSOSelector and dsofs.report.examine."
+        )
+    refuse_text(drop=drop, keep=keep, covariates=covariates, include=include, never=never)
     path = Path(path)
     frame, file = read_frame(path), readable(path.name)
     names, renamed = unique_names(frame)

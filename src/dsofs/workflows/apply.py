@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dsofs.design.types import Floats
 from dsofs.files import write_whole
-from dsofs.tables.columns import as_written, find_kept, name_of, unique_names
+from dsofs.tables.columns import as_written, find_kept, name_of, refuse_text, unique_names
 from dsofs.tables.identifiers import is_named_like_id, sample_ids
 from dsofs.tables.readers import Frame, Note, read_frame
 from dsofs.tables.selection import Selection
@@ -74,6 +74,7 @@ def apply_selection(
     '"y","proline","color_intensity","flavanoids"'
     >>> folder.cleanup()
     """
+    refuse_text(keep=keep)
     write = None if out is None else WRITERS.get(Path(out).suffix.lower())
     if out is not None and write is None:
         raise ValueError(

@@ -28,7 +28,7 @@ from dsofs.tables.labelled import LabelledTable, read_labelled
 from dsofs.tables.readers import Note
 from dsofs.tables.readers.source import refuse_too_big
 from dsofs.tables.writers import csv_text
-from dsofs.validation import BOOLEAN, NONE, Rule, broken_rules, integer, options, refuse
+from dsofs.validation import ARRAY_LIKE, BOOLEAN, NONE, Rule, broken_rules, integer, options, refuse
 
 DEFAULT_METHODS = ("dso", "multitask_lasso", "l1_svm", "f_test")
 HEADER = ("method", "k", "accuracy", "accuracy_std", "balanced_accuracy", "macro_f1", "seconds", "trials")
@@ -38,7 +38,7 @@ ROWS = "rows.jsonl"
 
 def _some(rule: Rule, words: str) -> Rule:
     """A sequence of at least one value."""
-    return Rule(lambda given: not isinstance(given, str) and len(given) > 0 and all(map(rule.test, given)), words)
+    return Rule(lambda given: ARRAY_LIKE.test(given) and len(given) > 0 and all(map(rule.test, given)), words)
 
 
 RULES = {
