@@ -216,7 +216,12 @@ WRONG = {
     "'penalty_factor' parameter of DSOSelector must hold a number": {"penalty_factor": np.ones(3)},
     "must hold a number of at least 0": {"penalty_factor": np.full(80, -1.0)},
     "cannot both include and exclude": {"include": [1], "exclude": [1]},
-    "must be at least 3, the number of features in 'include'": {"include": [1, 2, 3], "n_features_to_select": 2},
+    "must be at least 3, the number of features": {"include": [1, 2, 3], "n_features_to_select": 2},
+    "must be at least 2, the number of features": {
+        "include": [1, 2, 3],
+        "n_features_to_select": 1,
+        "feature_groups": np.arange(80) // 2,
+    },
     "no feature to choose from": {"penalty_factor": np.zeros(80)},
     "'intercept_penalty' parameter of DSOSelector must be": {"intercept_penalty": -1.0},
     "only with solver='joint'": {"include": [1], "solver": "alternating", "C": None},
@@ -231,6 +236,11 @@ WRONG = {
 def test_refused(data, sentence):
     with pytest.raises(ValueError, match=sentence):
         DSOSelector(**WRONG[sentence]).fit(*data)
+
+
+def test_a_group_that_is_included_counts_once(data):
+    fit = DSOSelector(1, include=[2, 3], feature_groups=np.arange(80) // 2).fit(*data)
+    assert fit.get_support(indices=True).tolist() == [2, 3]
 
 
 def test_a_path_goes_on_where_covariates_leave_nothing_to_do(data):

@@ -168,13 +168,16 @@ def _contradictions(owner: str, factor: Floats, include: Ints | None, exclude: I
 
 
 def _too_few_to_select(owner: str, estimator: Any, include: Ints | None) -> Iterator[str]:
-    """All that are included are selected (groups are counted as one, and looked at no further here)."""
+    """All that are included are selected, and a group of them counts as one."""
     assert include is not None
-    count = getattr(estimator, "n_features_to_select", None)
-    if isinstance(count, Integral) and estimator.feature_groups is None and len(include) > count:
+    count, groups = getattr(estimator, "n_features_to_select", None), estimator.feature_groups
+    if groups is not None and (not ARRAY_LIKE.test(groups) or (len(include) and len(groups) <= include.max())):
+        return  # refused as groups
+    n_included = len(include) if groups is None else len(set(np.asarray(groups, dtype=object)[include]))
+    if isinstance(count, Integral) and n_included > count:
         yield (
-            f"The 'n_features_to_select' parameter of {owner} must be at least {len(include)}, the number of features "
-            f"in 'include', which are selected and count. Got {count} instead."
+            f"The 'n_features_to_select' parameter of {owner} must be at least {n_included}, the number of features "
+            f"(or groups of them) in 'include', which are selected and count. Got {count} instead."
         )
 
 
