@@ -79,3 +79,6 @@ def test_drawing_from_nothing_says_what_was_not_run(tmp_path):
     result = run("reproduce", "table2", "--draw-only", "--out", str(tmp_path))
     assert result.exit_code == 0
     assert "not run: data not available" in (tmp_path / "table2.md").read_text(encoding="utf-8")
+    result = run("reproduce", "table2", "--draw-only", "--out", str(tmp_path / "none"))
+    assert result.exit_code == 2
+    assert f"There is no folder {str(tmp_path / 'none')!r} with results to draw: leave out --draw-only" in result.output

@@ -73,7 +73,11 @@ def test_too_few_trials_are_called_so():
 
 
 def test_equals_and_lone_methods_and_uselessness():
-    assert "and f_test the same" in told(with_accuracy([0.9, 0.9], [0.9, 0.9]))
+    equal = with_accuracy([0.9, 0.9], [0.9, 0.9])
+    assert "and f_test the same" in told(equal)
+    assert headline(equal).startswith("dso was best at every k tried (2 and 5), level with the next at k = 2 and 5, ")
+    once = replace(equal, asked=replace(equal.asked, ks=equal.asked.ks[:1]))
+    assert headline(once).startswith("dso was best at k = 2, level with f_test, ")
     lone = with_accuracy([0.9, 0.8])
     assert headline(lone) == "dso predicts 90.1% of the held-out samples correctly"
     assert 'id="best"' not in render_comparison(lone)

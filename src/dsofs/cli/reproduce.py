@@ -63,6 +63,10 @@ def main(
                 out.mkdir(parents=True, exist_ok=True)
                 experiments = [replace(need, trials=trials) for need in needed(exhibits, data, quick=quick)]
                 perform(out / RESULTS, experiments, data, data_dir=data_dir, n_jobs=n_jobs, progress=progress)
+        elif not out.is_dir():
+            raise InputError(
+                f"There is no folder {str(out)!r} with results to draw: leave out --draw-only to run them."
+            )
         for path, tables in draw(results_in(out), exhibits, out, quick=quick):
             for table in tables:
                 console.print(for_terminal(table))

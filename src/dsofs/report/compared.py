@@ -181,15 +181,23 @@ def headline(found: SideBySide) -> str:
         return f"{best[0].method} predicts {max(each.accuracy for each in best):.1%} of the held-out samples correctly"
     if len(winners) == 1:
         where = f"at every k tried ({_listed(winners[best[0].method])})" if len(best) > 1 else f"at k = {best[0].k}"
-        return f"{best[0].method} was best {where}{_how_surely(best)}"
+        return f"{best[0].method} was best {where}{_level(best)}{_how_surely(best)}"
     who = [f"{method} {'was best ' if not place else ''}at k = {_listed(ks)}"
            for place, (method, ks) in enumerate(winners.items())]  # fmt: skip
-    return f"{', '.join(who)}{_how_surely(best)}"
+    return f"{', '.join(who)}{_level(best)}{_how_surely(best)}"
 
 
 def beats_chance(found: SideBySide) -> bool:
     """Whether some method is shown to be better than chance, by the rule that grades a single selection."""
     return found.above_chance() > CERTAIN
+
+
+def _level(best: Sequence[Best]) -> str:
+    """Where the next method was as good."""
+    tied_ks = [each.k for each in best if each.next is not None and not each.lead]
+    if not tied_ks:
+        return ""
+    return f", level with {best[0].next}" if len(best) == 1 else f", level with the next at k = {_listed(tied_ks)}"
 
 
 def _how_surely(best: Sequence[Best]) -> str:
