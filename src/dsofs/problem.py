@@ -47,6 +47,11 @@ class Status(Enum):
     def converged(self) -> bool:
         return self in (Status.CONVERGED, Status.CONVERGED_WITH_SLACK)
 
+    @property
+    def without_features(self) -> bool:
+        """Whether no weight is needed, so that there was nothing to iterate."""
+        return self in (Status.ZERO, Status.NOTHING_LEFT)
+
 
 @dataclass(frozen=True)
 class Terms:

@@ -181,3 +181,22 @@ def test_what_features_add_to_covariates_and_whether_they_tell_batches_apart():
     told = next(sentence for sentence in many if sentence.startswith("The chosen features tell the 2 levels of "))
     assert many[told] is True
     assert "apart as well as the classes (balanced accuracy" in told
+
+
+def test_features_that_add_nothing_to_the_covariates_cost_the_best_grade():
+    found = unlike(adjusted(), accuracy=0.9, all_features=0.9, stability=0.8)
+    for together, words in ((0.9, "Trust it"), (0.7, "With care")):
+        covariates = replace(
+            found.covariates, alone=replace(found.covariates.alone, mean=0.7),
+            together=replace(found.covariates.together, mean=together),
+        )  # fmt: skip
+        assert h1(replace(found, covariates=covariates)).startswith(words)
+    assert "they add nothing to the covariates" in h1(replace(found, covariates=covariates))
+
+
+def test_where_no_weight_is_needed_the_solver_did_not_stop_early():
+    found = adjusted()
+    stopped = "The solver stopped early"
+    for status, said in (("max_iter", True), ("stalled", True), ("nothing_left", False), ("zero", False)):
+        remarks = own_remarks(replace(found, convergence=replace(found.convergence, status=status, value=0.5)))
+        assert any(remark.sentence.startswith(stopped) for remark in remarks) == said

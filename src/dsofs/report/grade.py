@@ -82,12 +82,19 @@ def loss(findings: Findings) -> float | None:
     return None if of_all is None else of_all - findings.accuracy.at_k
 
 
+def adds_nothing(findings: Findings) -> bool:
+    """Whether there are covariates that predict as well without the chosen features."""
+    found = findings.covariates
+    return found is not None and found.together.mean <= found.alone.mean
+
+
 def reservations(findings: Findings) -> list[str]:
     """Why a selection that beats chance is to be used with care, the gravest reason first."""
     curve, balanced, index, lost = findings.accuracy, findings.balanced, findings.stability.at_k, loss(findings)
     found = {
         GIVEN_AWAY: any(feature.gives_label_away for feature in findings.chosen),
         SPLIT_APART: bool(findings.repeated_ids),
+        "they add nothing to the covariates": adds_nothing(findings),
         TOO_FEW: too_few_labellings(findings.permutation),
         "they predict little better than chance": skill(findings) < POOR,
         "most predictions are wrong": skill(findings) >= POOR and curve.at_k < HALF,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsofs.examination.findings import BalancedAccuracy, Findings
+from dsofs.problem import Status
 from dsofs.report.grade import (
     EXCELLENT,
     LOSS,
@@ -12,6 +13,7 @@ from dsofs.report.grade import (
     SIGNIFICANT,
     TOO_FEW,
     Grade,
+    adds_nothing,
     beats_chance,
     can_show,
     exceeds_chance,
@@ -28,6 +30,7 @@ AS_WELL = 0.05  # skill by which levels of a covariate may be predicted worse th
 NAMED = 5  # classes or covariates that a sentence names
 NAME_LENGTH = 28  # characters
 REASONS = 2  # that a headline gives
+WITHOUT_FEATURES = [status.short for status in Status if status.without_features]  # the selector's warning says why
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ def _beside_covariates(findings: Findings) -> Remark | None:
         f"The covariates alone ({_named(found.names)}) predict {found.alone.mean:.0%} of the held-out samples correctly"
     )
     both = f"{found.together.mean:.0%} with the chosen features"
-    if found.together.mean <= found.alone.mean:
+    if adds_nothing(findings):
         return Remark(f"{alone}, {both}: the features add nothing to them.", True)
     return Remark(f"{alone}, {both}.")
 
@@ -258,7 +261,7 @@ def _weightless(findings: Findings) -> Remark | None:
 
 def _certificate(findings: Findings) -> Remark | None:
     convergence = findings.convergence
-    if convergence is None or convergence.value is None:
+    if convergence is None or convergence.value is None or convergence.status in WITHOUT_FEATURES:
         return None
     if not convergence.status.startswith("converged"):
         return Remark(

@@ -213,7 +213,7 @@ def warn_not_converged(
     name = "duality gap" if convex else "violation of stationarity"
     reached = f" after {solution.n_iter} steps: {name} {solution.certificate:.2g}, tol {tol:.2g}"
     warnings.warn(
-        f"{owner}: {solution.status.value}{'' if solution.status is Status.ZERO else reached}. "
+        f"{owner}: {solution.status.value}{'' if solution.status.without_features else reached}. "
         f"{cures[solution.status]}",
         ConvergenceWarning,
         stacklevel=stacklevel,
