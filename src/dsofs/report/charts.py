@@ -13,8 +13,8 @@ from dsofs.report.html import NAME_KEPT, Markup, shorten, tag
 from dsofs.report.svg import N_COLOURS, Scale, Steps, area, axes, line, mark, picture, words
 
 WIDTH, HEIGHT = 504, 300
-LEFT, RIGHT, TOP, BOTTOM = 48, 22, 34, 48
-ROOM = 78  # for a name at the right of its line
+LEFT, RIGHT, TOP, BOTTOM = 48, 34, 34, 48
+ABOVE, UNDER = -5, 13  # where the name of a line stands
 BINS = 50  # of accuracies with shuffled labels
 CONVERGENCE_HEIGHT, CONVERGENCE_LEFT = 250, 60  # powers of ten are wide
 METHODS_HEIGHT = 320
@@ -26,7 +26,7 @@ CONFUSION_SIZE = 480  # largest side of the square of cells
 LARGEST_CELL, SMALLEST_CELL = 56, 4.0  # side of a cell
 WITH_NUMBERS = 22  # smallest side of a cell that a number fits in
 SHOWN_NAME = 18  # characters of a class in the confusion matrix
-LETTER = 6.5
+LETTER, BOLD_LETTER = 6.5, 7.1
 MOST_CONFUSED = 8  # pairs of classes that are listed
 DARK = 0.88  # share from which the text in a cell must be light
 SCATTER_WIDTH, SCATTER_HEIGHT = 560, 420
@@ -43,13 +43,15 @@ def accuracy_picture(curve: AccuracyCurve, *, advised: bool) -> Markup:
         f"Held-out accuracy against the number of features: {curve.at_k:.0%} with {curve.k}; chance is "
         f"{curve.chance:.0%}."
     )
-    references = [_reference(x, y, curve.chance, f"chance {curve.chance:.0%}")]
+    under = y.start - y(curve.chance) > UNDER  # the curve is above it
+    references = [_reference(x, y, curve.chance, f"chance {curve.chance:.0%}", offset=UNDER if under else ABOVE)]
     if curve.all_features is not None:
         references.append(_reference(x, y, curve.all_features, f"all features {curve.all_features:.0%}", right=True))
-    marks = [_marker(x, y, curve.k, curve.at_k, f"chosen: {curve.k}", "chosen")]
-    if advised and curve.one_se_k != curve.k:
-        at = curve.mean[curve.ks.index(curve.one_se_k)]
-        marks.append(_marker(x, y, curve.one_se_k, at, f"advised: {curve.one_se_k}", "advised"))
+    ends = [curve.k, *[curve.one_se_k] * (advised and curve.one_se_k != curve.k)]
+    marks = [
+        _marker(x, y, k, curve.mean[curve.ks.index(k)], f"{kind}: {k}", kind, ends)
+        for k, kind in zip(ends, ("chosen", "advised"), strict=False)
+    ]
     return picture(
         WIDTH, HEIGHT, description, axes(x, y, (FEATURES, "held-out accuracy"), ("g", ".0%")),
         references, _band(x, y, curve.ks, low, high), _line(x, y, curve.ks, curve.mean), marks,
@@ -72,7 +74,7 @@ def stability_picture(curve: StabilityCurve) -> Markup:
         WIDTH, HEIGHT, description, axes(x, y, (FEATURES, "stability (1: always the same)"), ("g", ".1f")),
         _reference(x, y, EXCELLENT, f"excellent from {EXCELLENT}"), _reference(x, y, POOR, f"poor below {POOR}"),
         _band(x, y, ks, low, high), _line(x, y, ks, index),
-        None if at_k is None else _marker(x, y, curve.k, at_k, f"chosen: {curve.k}", "chosen"),
+        None if at_k is None else _marker(x, y, curve.k, at_k, f"chosen: {curve.k}", "chosen", []),
     )  # fmt: skip
 
 
@@ -180,19 +182,28 @@ def _band(x: Scale, y: Scale, ks: Sequence[float], low: Sequence[float], high: S
     return area(upper, lower, "band")
 
 
-def _reference(x: Scale | Steps, y: Scale, value: float, name: str, *, right: bool = False) -> list[Markup]:
+def _reference(
+    x: Scale | Steps, y: Scale, value: float, name: str, *, right: bool = False, offset: float = ABOVE
+) -> list[Markup]:
     """A dashed line with its name at one end."""
     height = y(value)
     return [
         tag("line", x1=x.start, x2=x.end, y1=height, y2=height, class_="reference"),
-        words(name, x.end if right else x.start + 6, height - 5, anchor="end" if right else None, class_="small halo"),
+        words(
+            name, x.end if right else x.start + 6, height + offset, anchor="end" if right else None, class_="small halo"
+        ),
     ]
 
 
-def _marker(x: Scale, y: Scale, k: float, value: float, name: str, class_: str) -> list[Markup]:
-    """A line down to the axis and a dot; names stand at different heights, on the side where there is room."""
+def _marker(x: Scale, y: Scale, k: float, value: float, name: str, class_: str, all_ks: Sequence[int]) -> list[Markup]:
+    """A line down to the axis and a dot; names stand at different heights, on the side where there is room.
+
+    ``all_ks`` are where such lines are: a name should not stand on the line of another.
+    """
     place, height = x(k), y(value)
-    right = x.end - place > ROOM
+    room = BOLD_LETTER * len(name) + 8
+    free = min([x(other) for other in all_ks if other > k], default=WIDTH) - place
+    right = free > room or place - x.start < room
     middle = (height + y.start) / 2
     level = min(middle + (6 if class_ == "chosen" else -12), y.start - 8)
     return [
@@ -282,7 +293,7 @@ def _class_names(view: View, names: list[str], x: Scale, y: Scale) -> list[Marku
         own = [i for i, c in enumerate(view.classes) if c == code]
         shown = shorten(name, SCATTER_NAME)
         place = x(median(view.x[i] for i in own)), y(median(view.y[i] for i in own)) + 4
-        room = (LETTER * len(shown) / 2, *place)
+        room = (BOLD_LETTER * len(shown) / 2, *place)
         if not any(_overlap(room, other) for other in taken):
             taken.append(room)
             labels.append(words(shown, *place, anchor="middle", class_="small strong halo"))
