@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from dsofs import (
+    METHODS,
     DSOClassifier,
     DSOSelector,
     DSOSelectorCV,
@@ -262,3 +263,22 @@ def test_an_anndata_object_is_no_matrix(data, selector):
             selector().fit(cells.X, y).transform(cells)
     names = pd.DataFrame(X).rename(columns=lambda place: ["obs_names", "obs"][place] if place < 2 else f"g{place}")
     selector().fit(names, y)
+
+
+@pytest.mark.parametrize("count", [0, -3, 1.5, "x"])
+@pytest.mark.parametrize("name", ["dso", "lasso", "relieff", "f_test"])
+def test_a_number_of_features_that_was_changed_after_fit_is_checked(data, name, count):
+    selector = METHODS[name](3).fit(*data)
+    selector.n_features_to_select = count
+    for call in (lambda: selector.transform(data[0]), selector.get_support):
+        with pytest.raises(ValueError, match=f"The 'n_features_to_select' parameter of .* Got {count!r} instead"):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+def test_folds_that_leave_one_class_are_refused(data):
+    X, _ = data
+    with pytest.raises(ValueError, match=r"'cv' parameter .* must leave .* One leaves those of 'a' alone"):
+        DSOSelectorCV(3).fit(X, ["a"] * 19 + ["b"])
+    with pytest.raises(ValueError, match="One leaves those of 'b' alone: give other folds"):
+        DSOSelectorCV(3, cv=[(np.arange(10), np.arange(10, 20))]).fit(X, ["b"] * 10 + ["a"] * 10)

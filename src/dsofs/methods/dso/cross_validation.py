@@ -245,6 +245,7 @@ class DSOSelectorCV(RankedSelector):
         if self.ks is None:
             self._warn_if_too_many()
         folds = _folds(self.cv, data, groups)
+        _refuse_one_class(folds, data)
         samples = AllSamples(data.X, data.codes, data.classes, data.importance, data.design.sample_weight)
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
         jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, samples, *fold) for fold in folds)]
@@ -376,6 +377,17 @@ def _folds(cv: Any, data: TrainingData, groups: AnyArray | None) -> list[tuple[I
     if not all(len(train) and len(test) for train, test in folds):
         raise ValueError("The 'cv' parameter of DSOSelectorCV has a fold without samples of positive weight.")
     return folds
+
+
+def _refuse_one_class(folds: list[tuple[Ints, Ints]], data: TrainingData) -> None:
+    for train, _ in folds:
+        present = np.unique(data.codes[train])
+        if len(present) < 2:
+            raise ValueError(
+                "The 'cv' parameter of DSOSelectorCV must leave samples of at least 2 classes to learn from in each "
+                f"fold. One leaves those of {data.classes.tolist()[present[0]]!r} alone: give other folds, or more "
+                "samples of the other classes."
+            )
 
 
 def _places(given: Ints, samples: Ints) -> Ints:

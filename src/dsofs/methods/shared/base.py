@@ -27,6 +27,7 @@ from dsofs.ranking import first_ranked
 from dsofs.validation import (
     NONE,
     Rule,
+    check_parameters,
     check_squares,
     check_varies,
     explain_not_finite,
@@ -106,6 +107,7 @@ class RankedSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
+        check_parameters(self, {"n_features_to_select": N_FEATURES_RULE})  # it may have been changed
         return first_ranked(on_host(self.ranking_), self._groups, self._n_selected(self._n_candidates()))
 
     def transform(self, X: AnyArray) -> AnyArray:
