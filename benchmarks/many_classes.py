@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from benchmarks.contender_worker import peak_bytes, resident_bytes
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import keep, record, rows_of, write_table
 from dsofs import DSOSelector
 from dsofs.experiments.results import Row
 from dsofs.solvers.inner import margin
@@ -20,24 +20,34 @@ WAYS = {"products": margin.MANY_CLASSES, "a matrix per class": 10**9}  # from so
 
 
 @click.command()
+@click.option("--way", "ways", multiple=True, type=click.Choice([*WAYS]), default=[*WAYS], help="Keep rows of others.")
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
-def main(table: bool) -> None:
+def main(ways: tuple[str, ...], table: bool) -> None:
     if not table:
-        start_anew(STUDY)
+        keep(STUDY, [row for row in rows_of(STUDY) if row.method not in ways])
         for size in SIZES:
-            for way in WAYS:
+            for way in ways:
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
                     values = pool.apply(fit, (way, *size))
                 seconds = values.pop("seconds")
-                record(STUDY, Row("{} x {}, {} classes".format(*size), way, 0, seconds=seconds, values=values))
+                record(STUDY, Row(name(size), way, 0, seconds=seconds, values=values))
                 print(size, way, f"{seconds:.1f} s", values, flush=True)
     draw()
 
 
+def name(size: tuple[int, int, int]) -> str:
+    return "{} x {}, {} classes".format(*size)
+
+
+def around_centres(m: int, n: int, c: int) -> tuple[np.ndarray, np.ndarray]:
+    """m / c samples of each class, around a random centre."""
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(c), m // c)
+    return rng.normal(size=(c, n))[y] + rng.normal(size=(m, n)), y
+
+
 def fit(way: str, m: int, n: int, c: int) -> dict[str, object]:
     margin.MANY_CLASSES = WAYS[way]
-    rng, y = np.random.default_rng(0), np.repeat(np.arange(c), m // c)
-    X = rng.normal(size=(c, n))[y] + rng.normal(size=(m, n))
+    X, y = around_centres(m, n, c)
     DSOSelector().fit(X[:60, :20], y[:60] % 3)  # libraries loaded
     before, clock, cpu = resident_bytes(), time.perf_counter(), time.process_time()
     selector = DSOSelector().fit(X, y)
@@ -61,7 +71,7 @@ def draw() -> None:
             f"{row.seconds:.1f} s",
             f"{row.values['extra'] / 2**20:.0f} MiB",
         ]
-        for row in rows_of(STUDY)
+        for row in sorted(rows_of(STUDY), key=lambda row: [*map(name, SIZES)].index(row.data))
     ]
     write_table(
         STUDY,

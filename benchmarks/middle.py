@@ -5,20 +5,25 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import median
+from types import ModuleType
 
 import click
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from benchmarks.against import ROOT, checked_out, start
 from benchmarks.arena import ENOUGH, Answer, answer_of, environment, fit, in_words, stop
 from benchmarks.data import available, load
-from benchmarks.harness import record, rows_of, start_anew, write_table
+from benchmarks.harness import keep, record, rows_of, write_table
+from benchmarks.many_classes import around_centres
+from benchmarks.sparse_wide import noise
 from dsofs.experiments.results import Row
 
 STUDY = "middle"
@@ -31,7 +36,10 @@ OTHERS = {"MultiTaskLasso": "speed/multitask_lasso", "LinearSVC": "middle/linear
 PEERS = {"skglm": "speed/skglm_multitask_lasso", "adelie": "speed/adelie_multinomial"}
 WORSE = 1e-3  # a relative difference of objectives that counts
 
-Data = tuple[np.ndarray, np.ndarray]
+NO_SPARSE = "no sparse X"
+TWICE = 2  # as long as one MultiTaskLasso, at most
+
+Data = tuple[np.ndarray | csr_array, np.ndarray]
 
 
 @click.command()
@@ -39,7 +47,7 @@ Data = tuple[np.ndarray, np.ndarray]
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--limit", default=120.0, show_default=True, help="Seconds after which a fit is ended.")
 @click.option("--samples", default=2000, show_default=True, help="At most so many of each real set.")
-@click.option("--data", default="", help="Only data whose names hold this.")
+@click.option("--data", default="", help="Only data whose names hold this; the rows of others are kept.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice([*KINDS]), default=[*KINDS], show_default=True)
 @click.option("--peers", is_flag=True, help="skglm and adelie too, in environments of their own.")
 @click.option("--table", is_flag=True, help="Only draw the table from the results file.")
@@ -47,7 +55,7 @@ def main(
     commit: str, rounds: int, limit: float, samples: int, data: str, kinds: tuple[str, ...], peers: bool, table: bool
 ) -> None:
     if not table:
-        start_anew(STUDY)
+        keep(STUDY, [row for row in rows_of(STUDY) if data not in row.data])
         with checked_out(commit) as old:
             for name, make in sets(samples).items():
                 if data in name:
@@ -56,9 +64,13 @@ def main(
 
 
 def sets(samples: int) -> dict[str, Callable[[], Data]]:
-    return {"images 1440x1024x20": images, "counts 1943x3289x2": counts} | {
-        name.removeprefix("more/"): partial(real, name, samples) for name in available(REAL)
+    synthetic: dict[str, Callable[[], Data]] = {
+        "images 1440x1024x20": images,
+        "counts 1943x3289x2": counts,
+        "sparse 5000x200000x2": partial(noise, 5000, 200_000),
+        "threes 3000x300x1000": threes,
     }
+    return synthetic | {name.removeprefix("more/"): partial(real, name, samples) for name in available(REAL)}
 
 
 def real(name: str, most: int) -> Data:
@@ -89,6 +101,12 @@ def counts(seed: int = 0, m: int = 1943, n: int = 3289) -> Data:
     return standardised(X[:, X.std(axis=0) > 0].astype(np.float64)), y
 
 
+def threes(m: int = 3000, n: int = 300, c: int = 1000) -> Data:
+    """Three samples of each class; standardised."""
+    X, y = around_centres(m, n, c)
+    return standardised(X), y
+
+
 def standardised(X: np.ndarray) -> np.ndarray:
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
@@ -103,17 +121,24 @@ def entrants(old: Path, kinds: tuple[str, ...], peers: bool) -> dict[str, tuple[
 def race(name: str, data: Data, who: dict[str, tuple[str, Path]], rounds: int, limit: float) -> None:
     """A contender that was ended at the limit, or failed, is not asked again."""
     X, y = data
+    shape, workers = [*X.shape, len(np.unique(y))], dict[str, subprocess.Popen[str]]()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.npz"
-        np.savez(file, X=X, y=np.unique(y, return_inverse=True)[1])
-        workers = {one: start(contender, file, root, python_of(contender)) for one, (contender, root) in who.items()}
+        np.savez(file, **parts(X), y=np.unique(y, return_inverse=True)[1])
         try:
-            for worker in workers.values():
-                answer_of(worker, limit)
+            for one, (contender, root) in who.items():
+                if issparse(X) and not getattr(module_of(contender), "TAKES_SPARSE", True):
+                    save(name, one, 0, shape, {"error": NO_SPARSE})
+                    continue
+                workers[one] = start(contender, file, root, str(environment(module_of(contender).REQUIREMENTS)))
+                started = answer_of(workers[one], limit)
+                if "start" not in started:
+                    save(name, one, 0, shape, started)
+                    stop(workers.pop(one))
             for number in range(rounds + 1):  # the first, which loads libraries, only counts if there is no other
                 for one, worker in list(workers.items()):
                     answer = fit(worker, limit, enough=ENOUGH if number else 0)
-                    save(name, one, number, [*X.shape, len(np.unique(y))], answer)
+                    save(name, one, number, shape, answer)
                     if "seconds" not in answer:
                         stop(workers.pop(one))
         finally:
@@ -121,10 +146,15 @@ def race(name: str, data: Data, who: dict[str, tuple[str, Path]], rounds: int, l
                 stop(worker)
 
 
-def python_of(contender: str) -> str:
-    """With the packages that it requires."""
-    module = import_module(f"benchmarks.contenders.{contender.replace('/', '.')}")
-    return str(environment(module.REQUIREMENTS))
+def parts(X: np.ndarray | csr_array) -> dict[str, np.ndarray]:
+    """What the worker makes X of."""
+    if not issparse(X):
+        return {"X": X}
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+
+
+def module_of(contender: str) -> ModuleType:
+    return import_module(f"benchmarks.contenders.{contender.replace('/', '.')}")
 
 
 def save(name: str, who: str, number: int, shape: list[int], answer: Answer) -> None:
@@ -149,7 +179,7 @@ def draw(commit: str) -> None:
                 changes.append(change)
             if np.isfinite(today):  # before may have been ended at the limit: then the ratio is larger than any
                 ratios.append(before / today)
-            times = [f"{seconds:.3g}" for seconds in (before, today, *(typical(of_set, who) for who in others))]
+            times = [f"{before:.3g}", f"{today:.3g}", *(cell(of_set, who) for who in others)]
             lines.append([data, shape, kind, *times, f"{before / today:.2f}", f"{change:+.2%}"])
     worse = sum(change > WORSE for change in changes)
     write_table(
@@ -161,7 +191,30 @@ def draw(commit: str) -> None:
         f"{len(ratios)} fits that ended today, the median ratio is {median(ratios):.2f}, the least {min(ratios):.2f}; "
         f"the objective is higher by more than {WORSE:.1%} in {worse} of the {len(changes)} that ended both times. "
         "inf: ended at the time limit, or failed; nan: neither ended, or no objective to compare with. "
-        "MultiTaskLasso at a tenth of its largest alpha.",
+        f"MultiTaskLasso at a tenth of its largest alpha. {against_lasso(rows)}",
+    )
+
+
+def cell(rows: list[Row], who: str) -> str:
+    its = [row for row in rows if row.method == who]
+    if any(row.values.get("error") == NO_SPARSE for row in its):
+        return NO_SPARSE
+    return f"{typical(its, who):.3g}" if its else ""
+
+
+def against_lasso(rows: list[Row]) -> str:
+    """On how many sets today's default takes at most twice as long as one MultiTaskLasso."""
+    within, ended = list[bool](), list[bool]()
+    for data in dict.fromkeys(row.data for row in rows):
+        of_set = [row for row in rows if row.data == data]
+        if cell(of_set, "MultiTaskLasso") not in ("", NO_SPARSE):
+            today, lasso = (typical(of_set, who) for who in ("today, default", "MultiTaskLasso"))
+            within.append(bool(np.isfinite(today) and today <= TWICE * lasso))
+            ended.append(bool(np.isfinite(today) and np.isfinite(lasso)))
+    both = sum(np.logical_and(within, ended))
+    return (
+        f"Today's default takes at most {TWICE} times as long on {both} of the {sum(ended)} sets on which both ended, "
+        f"and on {sum(within)} of {len(within)} if one that was ended counts as the slower."
     )
 
 

@@ -18,9 +18,14 @@ SIZES = ((1250, 50_000), (2500, 100_000), (5000, 200_000))
 DENSITY = 0.001
 
 
-def fit(m: int, n: int) -> dict[str, object]:
+def noise(m: int, n: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Sparse X, and labels at random."""
     rng = np.random.default_rng(0)
-    X, y = sparse.random(m, n, density=DENSITY, format="csr", rng=rng), rng.integers(0, 2, m)
+    return sparse.random_array((m, n), density=DENSITY, format="csr", rng=rng), rng.integers(0, 2, m)
+
+
+def fit(m: int, n: int) -> dict[str, object]:
+    X, y = noise(m, n)
     DSOSelector().fit(X[:60, :2000], np.arange(60) % 2)  # libraries loaded
     before, clock, cpu = resident_bytes(), time.perf_counter(), time.process_time()
     selector = DSOSelector().fit(X, y)

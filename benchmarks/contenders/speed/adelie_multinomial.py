@@ -11,8 +11,10 @@ REQUIREMENTS = ("adelie==1.1.52",)
 
 def prepare(X, y):
     import adelie
+    from scipy.sparse import csc_matrix
 
-    Y, Z = np.eye(len(np.unique(y)))[y], np.asfortranarray(X)
+    Y = np.eye(len(np.unique(y)))[y]
+    Z = np.asfortranarray(X) if isinstance(X, np.ndarray) else adelie.matrix.sparse(csc_matrix(X))
     settings = {"n_threads": os.cpu_count(), "progress_bar": False}
     return lambda: adelie.grpnet(Z, adelie.glm.multinomial(Y), **settings)
 

@@ -6,6 +6,7 @@ from sklearn.linear_model import MultiTaskLasso
 TASK = "a row-sparse model, one setting"
 NAME = "MultiTaskLasso"
 REQUIREMENTS = ()
+TAKES_SPARSE = False
 
 
 def prepare(X, y):

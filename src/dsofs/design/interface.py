@@ -99,6 +99,10 @@ class Design(ABC):
         """H = sum_k u_k z_k z_k' over all samples, for any weights u."""
         return self.normal_equations([(np.arange(self.n_samples), weights, np.empty((self.n_samples, 0)))])[0][0]
 
+    def rough_normal_matrix(self, weights: Floats) -> Floats:
+        """The same for a preconditioner, which may be rounded to float32."""
+        return self.normal_matrix(weights)
+
     def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         """H = sum_k u_k z_k z_k' and h = sum_k z_k r_k' for each set of samples k, in increasing order, u and r."""
         every = np.unique(np.concatenate([index for index, *_ in sets]))
@@ -183,6 +187,16 @@ class Block(Design):
             return super().normal_equations(sets)
         with threads_for(sum(len(index) for index, *_ in sets) * self.n_columns**2 // 2):
             return [self._sums(*samples) for samples in sets]
+
+    def rough_normal_matrix(self, weights: Floats) -> Floats:
+        if not isinstance(self.Z, np.ndarray):
+            return self.normal_matrix(weights)
+        H = np.zeros((self.n_columns, self.n_columns), dtype=np.float32)
+        with threads_for(self.n_samples * self.n_columns**2 // 2):
+            for part in cuts(self.n_samples, self.budget.samples(self.n_columns)):
+                rows = (self.Z[part] * np.sqrt(weights[part])[:, None]).astype(np.float32)
+                H += rows.T @ rows
+        return H.astype(np.float64)
 
     def _sums(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
         """H and h of few samples: for hundreds of such calls in a fit, with nothing around the products."""

@@ -165,7 +165,7 @@ class NearOptimum:
         """X' diag(1/s) X over all samples, from that of more rows where it is known."""
         place = places_in(self.rows, rows)
         if place is None:
-            self.rows, self.H = rows, X.normal_matrix(1 / self._mean_slack())
+            self.rows, self.H = rows, X.rough_normal_matrix(1 / self._mean_slack())
             return self.H
         return principal(self.H, place)
 

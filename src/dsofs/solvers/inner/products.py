@@ -135,9 +135,10 @@ class _Minimum:
         few = _Few(self.scaled, self.Y[:, classes], self.C[:, classes], self.W[:, classes].T / root)
         few.minimise([self.found[j] for j in classes], self.goal[classes], same_rows=same_rows)
         self.W[:, classes] = (root * few.V).T
+        self.G[:, classes] = np.stack([at.pull for at in few.at]).T
         for k, (j, at) in enumerate(zip(classes, few.at, strict=True)):
             F = at.free
-            self.B[F, j], self.G[:, j], self.cost[j] = few.Y[F, k] * at.A, at.pull, at.cost
+            self.B[F, j], self.cost[j] = few.Y[F, k] * at.A, at.cost
             self.found[j] = at if is_few(len(F), self.scaled.X) else None
 
 
@@ -263,8 +264,16 @@ def _products(Z: Floats, samples: Padded) -> Floats:
 
 
 def _solve(K: Floats, rhs: Floats, Z: Floats) -> Floats:
-    """Z'K^{-1} rhs of several systems."""
-    return (np.linalg.solve(K, rhs[..., None]).transpose(0, 2, 1) @ Z)[:, 0]
+    """Z'K^{-1} rhs of several systems; K is overwritten."""
+    if not K.size:
+        return np.zeros((len(Z), Z.shape[2]), dtype=Z.dtype)
+    posv = lapack.sposv if K.dtype == np.float32 else lapack.dposv
+    solutions = np.empty_like(rhs)
+    for k, (M, b) in enumerate(zip(K, rhs, strict=True)):
+        _, solutions[k], info = posv(M.T, b, overwrite_a=1)
+        if info:
+            raise np.linalg.LinAlgError("K + s is not positive definite in floating point")
+    return np.asarray(solutions[:, None] @ Z)[:, 0]
 
 
 class _Few:
