@@ -55,7 +55,7 @@ class Work:
         return self
 
 
-def _gram(design: Any, d: np.ndarray) -> Work:
+def _gram(design: Any, d: np.ndarray, **__: Any) -> Work:
     m = design.n_samples
     return Work(0.5 * m * (m + 1) * len(d), DOUBLE * m * (len(d) + m), 1)
 
@@ -80,7 +80,7 @@ def _wrong_side(step: Any, columns: list[int]) -> Work:
     return Work(len(columns) * step.matrix.K.size, DOUBLE * step.matrix.K.size)
 
 
-def _half_solve(factor: Any, right: np.ndarray) -> Work:
+def _half_solve(factor: Any, right: np.ndarray, **__: Any) -> Work:
     """L^-1 Z, and its product with itself, which follows."""
     k, r = right.shape
     return Work(0.5 * k**2 * r + 0.5 * k * r**2, DOUBLE * (k**2 + k * r + r**2), 1)
@@ -95,7 +95,7 @@ def _moments(X: np.ndarray, *_: Any, **__: Any) -> Work:
     return Work(0.0, X.nbytes, 1)
 
 
-def _materialise(design: Any) -> Work:
+def _materialise(design: Any, **__: Any) -> Work:
     return Work(0.0, DOUBLE * 2 * design.n_samples * design.n_columns, 1)
 
 

@@ -27,6 +27,7 @@ from benchmarks.arena import fit, interleaved, start, stop
 from benchmarks.contenders import alternation, contenders
 from benchmarks.contenders.speed import cvxpy_clarabel
 from benchmarks.data import synthetic
+from benchmarks.roofline import metered
 
 ALL = [*contenders(run.STUDY), *contenders(peers.STUDY)]
 SMALL = [10, 20, 2]
@@ -217,3 +218,14 @@ def test_the_standing_is_over_34_data_sets_and_every_contender_selects():
 @pytest.mark.parametrize("draw", charts.CHARTS.values(), ids=charts.CHARTS)
 def test_a_chart_is_drawn_from_the_rows_that_are_kept(draw):
     assert svg(draw()).startswith("<?xml")
+
+
+@pytest.mark.parametrize("shape", [(40, 60, 3), (300, 20, 2)])
+@pytest.mark.parametrize("settings", [{}, {"p": 1.0, "C": None}, {"intercept_penalty": 0.0}])
+def test_the_work_of_every_phase_can_be_counted(shape, settings):
+    X, y = synthetic(0, *shape)
+    with metered() as meter:
+        counted = DSOSelector(**settings).fit(X, y)
+    np.testing.assert_array_equal(counted.ranking_, DSOSelector(**settings).fit(X, y).ranking_)
+    assert {"standardising", "Newton", "ranking"} <= set(meter.phases)
+    assert sum(work.multiplications for work in meter.phases.values()) > 0
