@@ -299,7 +299,7 @@ def draw(study: str, repeats: int) -> None:
         lines.append([*first, OTHER, f"{1e3 * (total - spent):.1f}", f"{1 - spent / total:.0%}", "", "", "", ""])
     write_table(
         study,
-        "How near a fit comes to the machine's limit",
+        "How near a fit comes to the machine's limit" + ": two large shapes" * (study != STUDY),
         ["data", "m x n x classes", "fit", "phase", "ms", "of the fit", "10^6 multiplications", "MB", "of the peak",
          "bound"],
         lines,
