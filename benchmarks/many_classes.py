@@ -78,8 +78,8 @@ def draw() -> None:
         "Many classes",
         ["m x n", "inner step", "status", "objective", "CPU time", "time", "extra memory"],
         lines,
-        "Three samples of each class around a random centre, default settings, a process each, with one thread "
-        "(OPENBLAS_NUM_THREADS=1). The machine was busy with other work: compare CPU times.",
+        "Three samples of each class around a random centre, default settings, a process each. Products on two "
+        "idle cores; a matrix per class with one thread (OPENBLAS_NUM_THREADS=1) on busy ones: compare its CPU time.",
     )
 
 
