@@ -169,4 +169,4 @@ def test_row_names_are_called_by_many_words(tmp_path):
     rows = [f"a{index:02d},{index * 7 % 11}.5,{'uv'[index % 2]}" for index in range(12)]
     (tmp_path / "t.csv").write_text("\n".join([",gene,y", *rows]), encoding="utf-8")
     notes = [note.text for note in read_labelled(tmp_path / "t.csv", "y").notes]
-    assert notes == ["the row names name the samples and are no features"]
+    assert notes == ["the row names name the samples and are not features"]

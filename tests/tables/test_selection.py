@@ -174,7 +174,7 @@ def test_what_does_not_fit_the_schema(selection, tmp_path):
     good = json.loads(selection.to_json())
     assert "schema is missing" in refused(tmp_path, "{}")
     assert "must be an object" in refused(tmp_path, "[]")
-    assert "it is no JSON. Give the selection.json that dsofs select wrote" in refused(tmp_path, "not json")
+    assert "it is not JSON. Give the selection.json that dsofs select wrote" in refused(tmp_path, "not json")
     assert "recursion" in refused(tmp_path, "[" * 100_000)
     assert "schema_version must be 2 for this version of dsofs" in refused(
         tmp_path, json.dumps({**good, "schema_version": 3})

@@ -252,9 +252,8 @@ class Findings:
     warnings: list[str]
     origin: Origin
     covariates: CovariateFindings | None = None  # None if there are none
-    repeated_ids: list[str] = field(
-        default_factory=list
-    )  # columns, ... whose samples may belong together, but were split
+    # What samples have in common that may belong together but were split: an ID, the start of their names, all values.
+    repeated_ids: list[str] = field(default_factory=list)
     schema: int = SCHEMA
 
     def to_json(self) -> str:

@@ -32,7 +32,7 @@ class Source:
     warnings: tuple[str, ...] = ()  # of reading and selecting
     seconds: dict[str, float] = field(default_factory=dict)
     leaking: tuple[str, ...] = ()  # features that give the label away, besides those that equal it
-    repeated_ids: tuple[str, ...] = ()  # columns, ... whose samples may belong together, and were split all the same
+    repeated_ids: tuple[str, ...] = ()  # what samples that may belong together, but were split, have in common
 
 
 def convergence(fitted: Any, selectable: Ints) -> Convergence | None:

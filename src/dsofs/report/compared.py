@@ -259,8 +259,8 @@ def _luck_words(luck: Luck | None) -> str:
     return f": that may be chance ({p_value(luck.splits)})"
 
 
-def p_value(p_value: float) -> str:
-    return f"p < {TINY:g}" if p_value < TINY else f"p = {p_value:.2g}"
+def p_value(p: float) -> str:
+    return f"p < {TINY:g}" if p < TINY else f"p = {p:.2g}"
 
 
 def _few_trials(found: SideBySide) -> Iterable[Remark]:

@@ -162,7 +162,7 @@ def read_labelled(
     ids, id_notes = label.ids, []
     if ids is not None and ids.column is not None and ids.column not in aside | kept:
         aside.add(ids.column)
-        verb = "name the samples and are no features" if ids.name is None else "names the samples and is not a feature"
+        verb = "name the samples and are not features" if ids.name is None else "names the samples and is not a feature"
         id_notes = [Note("identifier", f"{ids.title} {verb}")]
     blocks, block_notes = find_blocks(frame, names, aside, kept, impute)
     X, features = joined(blocks)

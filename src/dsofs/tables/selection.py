@@ -132,7 +132,7 @@ class Selection:
             content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
             return _selection(content)
         except (ValueError, RecursionError) as error:
-            wrong = "it is no JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else error
+            wrong = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else error
             raise ValueError(
                 f"{str(path)!r} is not a selection of dsofs: {wrong}. Give the selection.json that dsofs select wrote."
             ) from error

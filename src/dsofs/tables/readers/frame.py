@@ -23,7 +23,7 @@ class Note:
 
     kind: str
     text: str
-    groups: str | None = None  # what samples that may belong together have in common: a column, ...
+    groups: str | None = None  # what samples that may belong together have in common
 
     @property
     def ended(self) -> str:
