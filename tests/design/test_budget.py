@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg  # noqa: F401  (loads the second BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsofs.design.budget import MEBIBYTE, Budget, all_threads, single_threaded
+from dsofs.design.budget import MEBIBYTE, Budget, in_parallel, pieces, single_threaded
 
 
 def blas_threads():
@@ -26,17 +26,90 @@ def test_one_thread_inside_and_restored_after():
     before = blas_threads()
     with single_threaded():
         assert set(blas_threads()) == {1}
-        with all_threads():
-            assert blas_threads() == before
-        assert set(blas_threads()) == {1}
     assert blas_threads() == before
 
 
 def test_restored_after_an_exception():
     before = blas_threads()
-    with pytest.raises(KeyError), single_threaded(), all_threads():
+    with pytest.raises(KeyError), single_threaded():
         raise KeyError
     assert blas_threads() == before
+
+
+def test_parts_are_done_once_each_in_as_many_threads_as_there_were():
+    done, threads = [], set()
+    first = threading.Barrier(2, timeout=10)
+
+    def note(part):
+        if part < 2:
+            first.wait()  # for another thread
+        done.append(part)
+        threads.add(threading.get_ident())
+
+    with single_threaded():
+        in_parallel(note, range(20))
+    assert sorted(done) == list(range(20))
+    assert len(threads) == 2
+
+
+def test_what_runs_in_parallel_starts_no_further_threads():
+    threads = [set(), set()]
+
+    def outer(part):
+        in_parallel(lambda _: threads[part].add(threading.get_ident()), range(10))
+
+    with single_threaded():
+        in_parallel(outer, range(2))
+    assert [len(its) for its in threads] == [1, 1]
+
+
+@pytest.mark.parametrize("broken", [0, 5, 19])
+def test_errors_in_threads_come_through_and_leave_nothing_behind(broken):
+    def fail(part):
+        if part == broken:
+            raise KeyError(part)
+
+    with single_threaded():
+        with pytest.raises(KeyError, match=str(broken)):
+            in_parallel(fail, range(20))
+        in_parallel(fail, range(20, 40))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_has_threads_of_its_own():
+    script = """
+import os
+from threadpoolctl import threadpool_limits
+from dsofs.design.budget import in_parallel, single_threaded
+import numpy as np, scipy.linalg
+np.ones((2, 2)) @ np.ones((2, 2))
+
+def work():
+    done = []
+    with single_threaded():
+        in_parallel(done.append, range(20))
+    return len(done)
+
+with threadpool_limits(2, user_api="blas"):
+    work()
+    child = os.fork()
+    if child == 0:
+        os._exit(work())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "20"
+
+
+def test_work_is_cut_alike_for_any_number_of_threads():
+    assert pieces(100, 1.0) == [slice(0, 100)]
+    parts = pieces(100, 1e12)
+    assert (parts[0].start, parts[-1].stop) == (0, 100)
+    assert [a.stop for a in parts[:-1]] == [b.start for b in parts[1:]]
+    assert len(pieces(3, 1e12)) == 3
+    assert len(pieces(100, 1e12, most=2)) == 2
 
 
 def test_fits_that_overlap_leave_the_threads_as_they_were():
@@ -44,7 +117,7 @@ def test_fits_that_overlap_leave_the_threads_as_they_were():
     script = """
 import threading, numpy as np, scipy.linalg
 from threadpoolctl import threadpool_info
-from dsofs.design.budget import MEBIBYTE, Budget, all_threads, single_threaded
+from dsofs.design.budget import single_threaded
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -57,7 +130,7 @@ def first():
     left.set()
 
 def second():
-    with single_threaded(), all_threads():
+    with single_threaded():
         entered.set()
         left.wait(10)
 

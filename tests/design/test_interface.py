@@ -57,8 +57,10 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
         np.testing.assert_allclose(view.samples(few).on_host(), matrix[few], **close)
         np.testing.assert_allclose(view.samples(slice(2, 9)).on_host(), matrix[2:9], **close)
         np.testing.assert_allclose(view.column_norms(), np.linalg.norm(matrix, axis=0), **close)
-        rough, normal = view.rough_normal_matrix(np.arange(len(Z))), matrix.T * np.arange(len(Z)) @ matrix
-        np.testing.assert_allclose(rough, normal, atol=1e-6 * np.abs(normal).max())
+        u, rough = np.arange(len(Z)), view.rough()
+        results = ((rough.normal_matrix(u), matrix.T * u @ matrix), (rough.dot(W[use]), matrix @ W[use]))
+        for result, exact in (*results, (rough.tdot(B), matrix.T @ B)):
+            np.testing.assert_allclose(result, exact, atol=1e-6 * np.abs(exact).max())
         (H, h), (nothing, none) = view.normal_equations([(few, d[:11], B[few]), (few[:0], d[:0], B[:0])])
         np.testing.assert_allclose(H, matrix[few].T * d[:11] @ matrix[few], **close)
         np.testing.assert_allclose(h, matrix[few].T @ B[few], **close)

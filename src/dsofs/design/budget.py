@@ -1,17 +1,18 @@
 """What a fit may use: how much memory, and so how much of X it works on at a time; and threads.
 
-Threads are those of BLAS, one for the many small solves of a fit, all of them for a big product; and a team of our own.
-NumPy and SciPy carry a BLAS each, and their thread pools spin against one another during small solves. The limit is
-process-wide. Of fits in several threads one sets it, and lifts it when it ends; the others leave it alone.
+Threads are our own, each with a BLAS of one thread. NumPy and SciPy carry a BLAS each, whose threads go on spinning
+for a while after a product, in the way of one another and of the small solves that follow. The limit is process-wide.
+Of fits in several threads one sets it, and lifts it when it ends; the others leave it alone.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,8 +29,8 @@ LIMIT_SHARE = 8  # a block takes at most this part of a memory limit
 ALWAYS_FREE = 16 * MEBIBYTE  # of which the system need not be asked, which takes longer than other checks of a fit
 IN_USE = 3  # columns per sample that the loop works on at p = 1
 Part = TypeVar("Part")
-# Below so many multiplications more threads do not pay: they are still awake, and in the way, when small solves follow.
-THREADED = 3e7
+# Up to so many multiplications further threads do not pay; beyond, they share them in pieces of about so many.
+THREADED, PIECE, MOST_PIECES = 1e7, 4e6, 16
 _limited = Lock()  # held by the thread that has set the limit
 _outside: ContextVar[int | None] = ContextVar("threads outside of single_threaded", default=None)
 
@@ -146,32 +147,44 @@ def single_threaded() -> Iterator[None]:
         _limited.release()
 
 
-@contextmanager
-def all_threads() -> Iterator[None]:
-    """In the thread that set the limit: the threads there were outside, for one big product."""
-    outside = _outside.get()
-    with nullcontext() if outside is None else _controller().limit(limits=outside, user_api="blas"):
-        yield
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that wait for work: starting them anew takes as long as many a product."""
+    return ThreadPoolExecutor(os.cpu_count(), "dsofs")
 
 
-def threads_for(multiplications: int) -> AbstractContextManager[None]:
-    """All threads for a product that is worth it."""
-    return all_threads() if multiplications > THREADED else nullcontext()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # a fork has none of its parent's threads
 
 
-def in_parallel(function: Callable[[Part], None], parts: Sequence[Part]) -> None:
-    """Call ``function`` on all parts of a large piece of work, in as many threads as BLAS had outside of the limit.
-
-    Memory-bound work gains more from it than from the threads of BLAS, since copies and conversions are shared too.
-    """
-    n_threads = min(_outside.get() or 1, len(parts))
-    if n_threads <= 1:
+def in_parallel(function: Callable[[Part], object], parts: Sequence[Part]) -> None:
+    """Call ``function`` on all parts of a large piece of work, in as many threads as BLAS had outside of the limit."""
+    others = min(_outside.get() or 1, len(parts)) - 1
+    if others < 1:
         for part in parts:
             function(part)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(function, parts):
-            pass
+    todo = deque(parts)
+
+    def work() -> None:
+        while True:
+            try:
+                part = todo.popleft()
+            except IndexError:  # others took the last
+                return
+            function(part)
+
+    started = [_helpers().submit(work) for _ in range(others)]
+    try:
+        alone = copy_context()
+        alone.run(_outside.set, None)  # what ``function`` calls asks for no further threads
+        alone.run(work)
+    finally:
+        todo.clear()  # after an error
+        wait(other for other in started if not other.cancel())
+    for other in started:
+        if not other.cancelled():
+            other.result()
 
 
 def for_each(function: Callable[[Part], None], parts: Sequence[Part], multiplications: float) -> None:
@@ -181,6 +194,12 @@ def for_each(function: Callable[[Part], None], parts: Sequence[Part], multiplica
     else:
         for part in parts:
             function(part)
+
+
+def pieces(length: int, multiplications: float, most: int = MOST_PIECES) -> list[slice]:
+    """0..length for threads to share so much work: whatever their number, so that it does not change any result."""
+    count = min(int(multiplications / PIECE), most, length) if multiplications > THREADED else 1
+    return list(cuts(length, max(1, -(-length // max(1, count)))))
 
 
 class Team:

@@ -9,15 +9,26 @@ comes back (m x m, n x c and smaller) are NumPy arrays. A new kind of data is a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dsofs.design.budget import Budget, cuts, threads_for
-from dsofs.design.linalg import SymmetricSum, like, row_norms, symmetric, take, to_numpy
+from dsofs.design.budget import Budget, cuts, for_each, pieces
+from dsofs.design.linalg import (
+    SymmetricSum,
+    like,
+    product,
+    product_with_itself,
+    row_norms,
+    sum_of,
+    symmetric,
+    take,
+    to_numpy,
+)
 from dsofs.design.types import AnyArray, Floats, Ints
 
 DEFAULT = Budget()
+SMALL = 250_000  # numbers in all the Gram matrices that threads add up, each its own
 
 
 class Design(ABC):
@@ -88,6 +99,10 @@ class Design(ABC):
         """Z with only these columns, without a copy of them; None where there is none, or one that is slow to read."""
         return None
 
+    def rough(self) -> Design:
+        """Z for work that may be rounded to float32 and then takes half the time; Z itself where that takes a pass."""
+        return self
+
     def dual_norms(self, B: Floats, rough: bool = False) -> Floats:
         """||Z_i'B|| of every column, as a certificate needs it of all: in O(n) memory where Z is large.
 
@@ -99,25 +114,20 @@ class Design(ABC):
         """H = sum_k u_k z_k z_k' over all samples, for any weights u."""
         return self.normal_equations([(np.arange(self.n_samples), weights, np.empty((self.n_samples, 0)))])[0][0]
 
-    def rough_normal_matrix(self, weights: Floats) -> Floats:
-        """The same for a preconditioner, which may be rounded to float32."""
-        return self.normal_matrix(weights)
-
     def normal_equations(self, sets: Sequence[tuple[Ints, Floats, Floats]]) -> list[tuple[Floats, Floats]]:
         """H = sum_k u_k z_k z_k' and h = sum_k z_k r_k' for each set of samples k, in increasing order, u and r."""
         every = np.unique(np.concatenate([index for index, *_ in sets]))
         matrices = [SymmetricSum() for _ in sets]
         vectors = [np.zeros((self.n_columns, R.shape[1])) for _, _, R in sets]
-        with threads_for(sum(len(index) for index, *_ in sets) * self.n_columns**2 // 2):
-            for part in cuts(len(every), self.budget.samples(self.n_columns)):
-                Z, taken = self.samples(every[part]).on_host(), every[part]
-                for H, h, (index, weights, R) in zip(matrices, vectors, sets, strict=True):
-                    inside = slice(*np.searchsorted(index, [taken[0], taken[-1] + 1]))
-                    if inside.start < inside.stop:
-                        rows = Z.take(np.searchsorted(taken, index[inside]), axis=0)
-                        h += rows.T @ R[inside]
-                        H.add((rows * np.sqrt(weights[inside])[:, None]).T)
-            return [(H.of_size(self.n_columns), h) for H, h in zip(matrices, vectors, strict=True)]
+        for part in cuts(len(every), self.budget.samples(self.n_columns)):
+            Z, taken = self.samples(every[part]).on_host(), every[part]
+            for H, h, (index, weights, R) in zip(matrices, vectors, sets, strict=True):
+                inside = slice(*np.searchsorted(index, [taken[0], taken[-1] + 1]))
+                if inside.start < inside.stop:
+                    rows = Z.take(np.searchsorted(taken, index[inside]), axis=0)
+                    h += rows.T @ R[inside]
+                    H.add((rows * np.sqrt(weights[inside])[:, None]).T)
+        return [(H.of_size(self.n_columns), h) for H, h in zip(matrices, vectors, strict=True)]
 
     def covariances(self, Y: Floats) -> tuple[Floats, Floats]:
         """Z_c' diag(v) Z_c and Z_c' diag(v) Y of the centred columns Z_c."""
@@ -143,24 +153,27 @@ class Block(Design):
         self.Z, self.budget, self.sample_weight = Z, budget, sample_weight
         self.n_samples, self.n_columns = Z.shape
 
-    def gram(self, d: Floats) -> Floats:
-        return gram_of_pieces(self._scaled_pieces(d), self.n_samples, self.n_columns)
+    def rough(self) -> Block:
+        if not isinstance(self.Z, np.ndarray):
+            return self
+        return Block(self.Z.astype(np.float32), self.budget, self.sample_weight)
 
-    def _scaled_pieces(self, d: Floats) -> Iterable[AnyArray]:
+    def gram(self, d: Floats) -> Floats:
+        on_host = isinstance(self.Z, np.ndarray)
         if len(d) and d[0] == 1 and (d == 1).all():  # as in the first step of a fit
-            return [self.Z]
-        root, step = like(self.Z, np.sqrt(d)), self.budget.columns(self.n_samples)
-        if self.n_columns <= step:
-            return [self.Z * root]
-        return (self.Z[:, part] * root[part] for part in cuts(self.n_columns, step))
+            return gram_of_columns(lambda part: self.Z, self.n_samples, [slice(len(d))], on_host)
+        root, parts = self._like(np.sqrt(d)), list(cuts(len(d), self.budget.columns(self.n_samples)))
+        return gram_of_columns(lambda part: self.Z[:, part] * root[part], self.n_samples, parts, on_host)
 
     def dot(self, W: Floats) -> Floats:
-        with threads_for(self.n_samples * W.size):
-            return to_numpy(self.Z @ like(self.Z, W))
+        return to_numpy(product(self.Z, self._like(W)))
 
     def tdot(self, B: Floats) -> Floats:
-        with threads_for(self.n_columns * B.size):
-            return to_numpy(like(self.Z, B).T @ self.Z).T  # Z'B is slower by half, as Z is held by rows
+        return to_numpy(product(self._like(B).T, self.Z)).T  # Z'B is slower by half, as Z is held by rows
+
+    def _like(self, host: np.ndarray) -> AnyArray:
+        """In the library, dtype and device of Z."""
+        return host.astype(self.Z.dtype, copy=False) if isinstance(self.Z, np.ndarray) else like(self.Z, host)
 
     def column_norms(self) -> Floats:
         squares = np.zeros(self.n_columns)
@@ -185,39 +198,50 @@ class Block(Design):
         few = self.budget.samples(self.n_columns)
         if not isinstance(self.Z, np.ndarray) or max(len(index) for index, *_ in sets) > few:
             return super().normal_equations(sets)
-        with threads_for(sum(len(index) for index, *_ in sets) * self.n_columns**2 // 2):
-            return [self._sums(*samples) for samples in sets]
+        found: list[tuple[Floats, Floats]] = [(np.empty((0, 0)), np.empty((0, 0)))] * len(sets)
 
-    def rough_normal_matrix(self, weights: Floats) -> Floats:
+        def add_up(place: int) -> None:
+            found[place] = self._sums(*sets[place])
+
+        for_each(add_up, range(len(sets)), sum(len(index) for index, *_ in sets) * self.n_columns**2 / 2)
+        return found
+
+    def normal_matrix(self, weights: Floats) -> Floats:
         if not isinstance(self.Z, np.ndarray):
-            return self.normal_matrix(weights)
-        H = np.zeros((self.n_columns, self.n_columns), dtype=np.float32)
-        with threads_for(self.n_samples * self.n_columns**2 // 2):
-            for part in cuts(self.n_samples, self.budget.samples(self.n_columns)):
-                rows = (self.Z[part] * np.sqrt(weights[part])[:, None]).astype(np.float32)
-                H += rows.T @ rows
-        return H.astype(np.float64)
+            return super().normal_matrix(weights)
+        H, root = SymmetricSum(), self._like(np.sqrt(weights))[:, None]
+        for part in cuts(self.n_samples, self.budget.samples(self.n_columns)):
+            H.add((self.Z[part] * root[part]).T)
+        return H.of_size(self.n_columns)
 
     def _sums(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
         """H and h of few samples: for hundreds of such calls in a fit, with nothing around the products."""
         rows = to_numpy(take(self.Z, index, axis=0))
         h = rows.T @ R
         rows *= np.sqrt(weights)[:, None]
-        return rows.T @ rows, h
+        return product_with_itself(rows.T), h
 
     def on_host(self) -> Floats:
         """Z as a NumPy array: for small parts of it, and what has no other way."""
         return to_numpy(self.Z)
 
 
-def gram_of_pieces(pieces: Iterable[AnyArray], n_samples: int, n_columns: int) -> Floats:
-    """Sum of S S' over pieces S of columns that were scaled, and stay in the cache between that and this."""
-    K: AnyArray = None
-    total = SymmetricSum()
-    with threads_for(n_samples**2 * n_columns // 2):
-        for S in pieces:
-            if isinstance(S, np.ndarray):
-                total.add(S)
-            else:
-                K = S @ S.T if K is None else K + S @ S.T
-        return total.of_size(n_samples) if K is None else symmetric(to_numpy(K))
+def gram_of_columns(
+    scaled: Callable[[slice], AnyArray], n_samples: int, parts: Sequence[slice], on_host: bool
+) -> Floats:
+    """Sum of S S' over pieces S of scaled columns, which stay in the cache between that and this.
+
+    In threads where that is worth it: each with pieces of its own while K is small, else with rows of K.
+    """
+
+    def gram(share: slice) -> Floats:
+        total = SymmetricSum()
+        for part in parts[share]:
+            total.add(scaled(part))
+        return total.of_size(n_samples)
+
+    if on_host:
+        work, most = n_samples**2 * parts[-1].stop / 2 if parts else 0.0, SMALL // max(n_samples, 1) ** 2
+        return sum_of(gram, pieces(max(1, len(parts)), work, most), work)
+    K = sum(S @ S.T for S in map(scaled, parts))
+    return symmetric(to_numpy(K))

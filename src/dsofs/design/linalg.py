@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, device, to_device
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from dsofs.design.budget import cuts
+from dsofs.design.budget import MOST_PIECES, THREADED, cuts, for_each, in_parallel, pieces
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from dsofs.design.interface import Design
 
 DEPENDENT = 1e-13  # of the diagonal of H'H, added to it: on some samples columns of a border may depend on others
+Part = TypeVar("Part")
 TINY = float(np.finfo(np.float64).tiny)  # added too, as they may be zero
 FEW_COLUMNS = 2  # of a border
 MIRRORED, TAKEN = 256, 128  # rows that are copied at a time
 TAKEN_AT_ONCE = 512  # up to so many rows a second copy of all of them is small
+LEAST_ROWS = 96  # of a product with itself that a thread computes at a time: with fewer, BLAS is slower
 BELOW = np.tri(MIRRORED, k=-1, dtype=bool)  # the diagonal
 
 
@@ -105,6 +108,8 @@ def _starts(labels: Ints) -> Ints:
 class Factor:
     """Lower Cholesky factor L of the rows and columns ``index`` of a matrix M, which may have a border F at its end.
 
+    A matrix of float32 has a factor of float32, without a border.
+
     With one it is a factor but for a sign, which changes between its two triangular systems:
 
         [M  F]   [L_M    ] [1   ] [L_M' H   ]
@@ -127,7 +132,8 @@ class Factor:
     def solve(self, rhs: Floats) -> Floats:
         """b of  M b = rhs,  or of  M b + F mu = rhs, F'b = 0.  If zeros for the border follow rhs, mu follows b."""
         if not self.n_border:
-            return np.asarray(lapack.dpotrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
+            potrs = lapack.spotrs if self.L.dtype == np.float32 else lapack.dpotrs
+            return np.asarray(potrs(self.L, rhs, lower=1)[0]) if len(rhs) else rhs
         n = len(rhs)
         if n < len(self.L):
             rhs = np.concatenate([rhs, np.zeros((self.n_border, *rhs.shape[1:]))])
@@ -148,6 +154,11 @@ class Factor:
         if rhs.ndim == 2 and rhs.flags.c_contiguous:  # (L^{-1} x)' = x' L'^{-1}, in the order of BLAS
             return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1, overwrite_b=overwrite)).T
         return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
+
+    def inverse(self) -> Floats:
+        """M^{-1}, of a factor without a border."""
+        # Of the transposes of its arguments, LAPACK's lower triangle is our upper one.
+        return symmetric(np.asarray(lapack.dpotri(self.L, lower=1)[0]).T)
 
 
 def principal(K: Floats, index: Ints) -> Floats:
@@ -202,7 +213,8 @@ def factorise(
     diagonal = M.ravel("K")[: n * (len(M) + 1) : len(M) + 1]
     diagonal += ridge.take(index[:n]) if isinstance(ridge, np.ndarray) else ridge
     # The transpose of a symmetric matrix is itself, in the order that LAPACK overwrites without a copy.
-    L, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    potrf = lapack.spotrf if M.dtype == np.float32 else lapack.dpotrf
+    L, info = potrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     if n_border:
@@ -231,33 +243,95 @@ def _identity(q: int) -> Floats:
 
 def inverse(K: Floats, ridge: float) -> Floats:
     """Of K + ridge I, which must be positive definite: with half the work of a general matrix."""
-    # Of the transposes of its arguments, LAPACK's lower triangle is our upper one.
-    return symmetric(np.asarray(lapack.dpotri(factorise(K, ridge).L, lower=1, overwrite_c=1)[0]).T)
+    return factorise(K, ridge).inverse()
 
 
 class SymmetricSum:
     """Sum of S S' over pieces S, added up in place: half the work of a product, and no further m x m matrix."""
 
     def __init__(self) -> None:
-        self._K: Floats | None = None
-        self._n_pieces = 0
+        self._K: Floats | None = None  # its upper triangle, or all of it
+        self._is_whole = True
 
     def add(self, S: Floats) -> None:
-        self._n_pieces += 1
-        if self._K is None:
+        work = S.shape[0] ** 2 * S.shape[1] / 2
+        if work > THREADED:
+            self._add_in_parallel(S, work)
+        elif self._K is None:
             self._K = S @ S.T  # which BLAS recognises as symmetric
+            return
         else:
-            # The transpose of K is in the order that BLAS overwrites; only its lower triangle is added to.
+            # The transpose of K is in the order that BLAS overwrites.
             a, trans = (S, 0) if S.flags.f_contiguous else (S.T, 1)
-            blas.dsyrk(1.0, a, beta=1.0, c=self._K.T, trans=trans, lower=1, overwrite_c=1)
+            syrk = blas.ssyrk if S.dtype == np.float32 else blas.dsyrk
+            syrk(1.0, a, beta=1.0, c=self._K.T, trans=trans, lower=1, overwrite_c=1)
+        self._is_whole = False
+
+    def _add_in_parallel(self, S: Floats, work: float) -> None:
+        """A few rows at a time, from the diagonal on."""
+        is_first = self._K is None
+        K = self._K = np.empty((len(S), len(S)), dtype=S.dtype) if self._K is None else self._K
+
+        def add(rows: slice) -> None:
+            own, right = K[rows, rows], K[rows, rows.stop :]
+            if is_first:
+                np.matmul(S[rows], S[rows.stop :].T, out=right)
+                own[:] = S[rows] @ S[rows].T
+            else:
+                right += S[rows] @ S[rows.stop :].T
+                own += S[rows] @ S[rows].T
+
+        in_parallel(add, list(cuts(len(S), max(LEAST_ROWS, len(S) // MOST_PIECES))))
 
     def of_size(self, n: int) -> Floats:
         """The n x n sum; zeros if nothing was added."""
         if self._K is None:
             return np.zeros((n, n))
-        if self._n_pieces > 1:
-            return symmetric(self._K)
-        return self._K
+        return self._K if self._is_whole else symmetric(self._K)
+
+
+def product_with_itself(S: Floats) -> Floats:
+    """S S'."""
+    total = SymmetricSum()
+    total.add(S)
+    return total.of_size(len(S))
+
+
+def product(A: AnyArray, B: AnyArray) -> AnyArray:
+    """A B, on the host in threads where that is worth it: of rows of A, columns of B or, if these are most, both."""
+    (m, k), n = A.shape, B.shape[1]
+    work = float(m) * k * n
+    if work <= THREADED or not isinstance(A, np.ndarray):
+        return A @ B
+    if k > max(m, n):
+        return sum_of(lambda part: A[:, part] @ B[part], pieces(k, work), work)
+    C = np.empty((m, n), dtype=A.dtype)
+
+    def fill(part: slice) -> None:
+        rows, columns = (part, slice(n)) if m >= n else (slice(m), part)
+        np.matmul(A[rows], B[:, columns], out=C[rows, columns])
+
+    in_parallel(fill, pieces(max(m, n), work))
+    return C
+
+
+def sum_of(function: Callable[[Part], Floats], parts: Sequence[Part], multiplications: float) -> Floats:
+    """Sum of what ``function`` makes of all parts, in their order, whichever thread ends first."""
+    waiting, lock, done = dict[int, Floats](), Lock(), 0
+    total = np.zeros(())
+
+    def add(place: int) -> None:
+        nonlocal done, total
+        term = function(parts[place])
+        with lock:
+            waiting[place] = term
+            while done in waiting:
+                term = waiting.pop(done)
+                total = term if done == 0 else np.add(total, term, out=total)
+                done += 1
+
+    for_each(add, range(len(parts)), multiplications)
+    return total
 
 
 def symmetric(K: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from dsofs.design.budget import THREADED, Budget, cuts, in_parallel
-from dsofs.design.interface import Block, gram_of_pieces
+from dsofs.design.interface import Block, gram_of_columns
 from dsofs.design.linalg import like, row_norms, take, to_numpy, widest_float
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
@@ -154,8 +154,8 @@ class ArrayDesign(StandardDesign):
             Z *= like(Z, root[columns] / self.scale[columns])
             return Z
 
-        pieces = (scaled(columns) for columns in cuts(len(d), self.budget.columns(self.n_samples)))
-        return gram_of_pieces(pieces, self.n_samples, len(d))
+        parts = list(cuts(len(d), self.budget.columns(self.n_samples)))
+        return gram_of_columns(scaled, self.n_samples, parts, isinstance(self.X, np.ndarray))
 
     def _dot(self, W: Floats) -> Floats:
         V = W / self.scale[:, None] if self._folds else W

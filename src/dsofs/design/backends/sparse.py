@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from dsofs.design.budget import Budget, cuts
-from dsofs.design.interface import Block, gram_of_pieces
+from dsofs.design.interface import Block, gram_of_columns
 from dsofs.design.standard import FAR_FROM_ZERO, Moments, NotFiniteError, StandardDesign
 from dsofs.design.types import AnyArray, Floats, Ints
 
@@ -80,9 +80,12 @@ class SparseDesign(StandardDesign):
     def _gram_of_dense_pieces(self, d: Floats) -> Floats:
         """For columns far from zero, whose correction would cancel what it corrects."""
         columns = np.arange(len(self.kept))
-        parts = cuts(len(columns), self.budget.columns(self.n_samples))
-        pieces = (self.block(columns[part]).Z * np.sqrt(d[part]) for part in parts)
-        return gram_of_pieces(pieces, self.n_samples, len(columns))
+
+        def scaled(part: slice) -> Floats:
+            return np.asarray(self.block(columns[part]).Z * np.sqrt(d[part]))
+
+        parts = list(cuts(len(columns), self.budget.columns(self.n_samples)))
+        return gram_of_columns(scaled, self.n_samples, parts, on_host=True)
 
     def _dot(self, W: Floats) -> Floats:
         return np.asarray(self._scaled @ W - self._shift @ W)
