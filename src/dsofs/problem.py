@@ -331,9 +331,13 @@ class Penalty:
     p: float | Floats
 
     def value(self, norms: Floats) -> float:
-        present = norms != 0  # NaN comes through
+        return float(self.terms(norms).sum())
+
+    def terms(self, norms: Floats) -> Floats:
+        """Of the groups that are not zero, NaN among them."""
+        present = norms != 0
         p = self._at(present)
-        return float((norms[present] ** p / p).sum())
+        return np.asarray(norms[present] ** p / p)
 
     def weights(self, norms: Floats) -> Floats:
         """d: equality in the bound, so the inner step cannot raise the objective."""

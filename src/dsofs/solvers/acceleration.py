@@ -27,9 +27,10 @@ FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 # plain steps, and less damping at first. Where no estimate tells which rows can go, it tries them once the certificate
 # is below the last of these: converging first with them, then without, takes twice as many steps.
 WARM_PLAIN_STEPS, WARM_DAMPING, WARM_SETTLED = 1, 0.03, 0.1
-# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. Up
-# to so many samples that saves no time, as Newton's steps become more.
-KEPT, KEPT_ALL = 0.8, 256
+# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. And the
+# part of the penalty that the smallest rows have together, which leave too. Up to so many samples that saves no time,
+# as Newton's steps become more.
+KEPT, NEGLIGIBLE, KEPT_ALL = 0.8, 0.02, 256
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -98,7 +99,7 @@ class Proposals:
         self._learn = self._learn_nothing
         if self.plain_steps_left > 0:
             self.plain_steps_left -= 1
-            weights = self._largest(plain)
+            weights = self._largest(point, plain)
         else:
             bounded = self._bounded(point, plain, dual_norms)
             weights = self._by_newton(point, plain) if bounded is None else bounded
@@ -108,7 +109,7 @@ class Proposals:
             weights[leaving] = np.where(self.returns < MAX_RETURNS, 0.0, staying)[leaving]
         return weights if weights.any() and not np.array_equal(weights, plain) else None
 
-    def _largest(self, plain: Floats) -> Floats:
+    def _largest(self, point: Point, plain: Floats) -> Floats:
         """Plain weights of the largest rows: of a working set where others can return, else of most of them."""
         weights = plain.copy()
         if not self.rows_may_leave:  # the objective rose without the others
@@ -117,7 +118,8 @@ class Proposals:
             _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
             weights *= plain.sum() / weights.sum()  # they take over: as small as they were, slack would cost less
         elif self.may_thin:
-            _keep_largest(weights, max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain)))))
+            most = max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain))))
+            _keep_largest(weights, min(most, _count_that_matters(self.problem.penalty.terms(point.norms))))
         return weights
 
     def learn(self, accepted: bool) -> None:
@@ -163,6 +165,12 @@ class Proposals:
 def _keep_largest(weights: Floats, count: int) -> None:
     if count < np.count_nonzero(weights):
         weights[np.argpartition(weights, -count)[:-count]] = 0.0
+
+
+def _count_that_matters(terms: Floats) -> int:
+    """How many of the largest of these terms hold all of their sum but a negligible part."""
+    falling = np.cumsum(np.sort(terms)[::-1])
+    return int(np.searchsorted(falling, (1 - NEGLIGIBLE) * falling[-1])) + 1
 
 
 def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools) -> Bools:

@@ -3,7 +3,6 @@
 Squared slack in the space of samples or features.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import cvxpy as cp
@@ -11,11 +10,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from dsofs.design import Block, budget
+from dsofs.design import Block, budget, linalg
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
+from dsofs.solvers.inner.gradients import NearOptimum
 from dsofs.solvers.inner.margin import SmallerSpace, free_model
 from dsofs.solvers.joint import auto_C, entry_C
+from dsofs.solvers.qp import pivoting
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
 
@@ -171,14 +172,15 @@ def test_the_first_point_is_that_of_all_samples_free(shape):
     inner = either.solve(np.arange(shape[1]), Block(X), d, None)
     assert not inner.exact
     W = d[:, None] * X.T @ np.linalg.solve((X * d) @ X.T + np.diag(s[:, 0]), Y)
-    np.testing.assert_allclose(inner.W, W, atol=1e-9)
-    missing = np.maximum(1 - Y * (X @ W), 0)
+    np.testing.assert_allclose(inner.W, W, atol=1e-5 * np.abs(W).max())  # by a factor in float32
+    missing = np.maximum(1 - Y * (X @ inner.W), 0)
     assert inner.cost == pytest.approx(0.5 * np.sum(missing**2 / s))
     np.testing.assert_allclose(inner.G, X.T @ (Y * missing / s), atol=1e-9)
 
 
-def test_after_an_exact_step_none_is_rough():
-    """A rough one would start from the W of the last rough one, not from that of the exact step."""
+def test_after_an_exact_step_none_is_rough(monkeypatch):
+    """A rough one would lose what the exact one gained."""
+    monkeypatch.setattr(NearOptimum, "suits", lambda self, X, B: B is None or X.n_columns < 200)
     X, _, _, either = spaces(0)
     either.rough_steps = 5
     either.features.limits.clear()
@@ -198,13 +200,9 @@ def test_threads_change_nothing(shape, C, monkeypatch):
     X = rng.normal(size=shape) + 5 * rng.normal(size=(4, n))[y]
     Y = np.where(y[:, None] == np.arange(4), 1.0, -1.0)
     problem = Problem(Block(X), Y, 0.85, C=None if C is None else np.full(Y.shape, C))
-    with threadpool_limits(1):  # only the threads of our own
+    for module in (budget, linalg, pivoting):
+        monkeypatch.setattr(module, "THREADED", 0)
+    with threadpool_limits(1, user_api="blas"):
         alone = solve(problem).W
-        monkeypatch.setattr(budget, "THREADED", 0)
-        monkeypatch.setattr(budget, "in_parallel", in_three_threads)
+    with threadpool_limits(3, user_api="blas"):
         assert np.array_equal(solve(problem).W, alone)
-
-
-def in_three_threads(function, parts):
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(function, parts))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,7 +19,7 @@ from scipy.optimize import brentq
 from dsofs.design.budget import for_each
 from dsofs.design.columns import WithColumns
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, GroupSums, factorise, places_in, principal
+from dsofs.design.linalg import Factor, GroupSums, factorise, places_in, principal, product_with_itself, sum_of
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import SquaredHinge
 from dsofs.solvers.loop.point import Inner
@@ -286,15 +287,37 @@ class FeatureCurvature:
     d: Floats
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
-        M = np.zeros((len(rows), len(rows)))
-        root = scaling(self.d)
+        active, r, n_classes = len(self.rows), len(rows), G.shape[1]
+        if np.array_equal(rows, self.rows[:r]):  # those that are not penalised come last
+            of_class, work = partial(self._of_active, r), active**3
+        else:
+            of_class, work = partial(self._of_others, X, rows), r * active * (r + active)
+
+        def term(j: int) -> Floats:
+            P = of_class(j)
+            P *= G[:, j, None]
+            P *= G[:, j]
+            return P
+
+        M = sum_of(term, range(n_classes), n_classes * work / 2)
+        return M if sums is None else sums.of_columns(sums.of_columns(M).T)
+
+    def _of_active(self, r: int, j: int) -> Floats:
+        """The first r rows of  D^-1/2 (1 - A^-1) D^-1/2,  A = 1 + D^1/2 H D^1/2."""
+        P = -self.factors[j].inverse()[:r, :r]
+        P.flat[:: r + 1] += 1
+        root = scaling(self.d)[:r]
+        P /= root[:, None]
+        P /= root
+        return P
+
+    def _of_others(self, X: Design, rows: Ints, j: int) -> Floats:
         place = np.searchsorted(self.rows, rows)
         known = bool(np.array_equal(self.rows.take(place, mode="clip"), rows))
-        for g, H, samples, factor in zip(G.T, self.H, self.samples, self.factors, strict=True):
-            own, across = (principal(H, place), H.take(place, 0)) if known else self._anew(X, *samples)
-            T = factor.half_solve((across * root).T)  # in the order that LAPACK works in
-            M += g[:, None] * (own - T.T @ T) * g
-        return M if sums is None else sums.of_columns(sums.of_columns(M).T)
+        H = self.H[j]
+        own, across = (principal(H, place), H.take(place, 0)) if known else self._anew(X, *self.samples[j])
+        T = self.factors[j].half_solve((across * scaling(self.d)).T)  # in the order that LAPACK works in
+        return own - product_with_itself(T.T)
 
     def _anew(self, X: Design, index: Ints, cost: Floats) -> tuple[Floats, Floats]:
         """H of other columns X, and between them and the active ones."""

@@ -5,9 +5,10 @@ In the scaled variables v = D^{-1/2} w each class minimises, with Z = X D^{1/2},
     1/2 ||v||^2 + 1/2 sum_k max(0, 1 - t_k)^2 / s_k,      t = y o (Z v),      Hessian  1 + Z' diag(u) Z,
 
 where u_k = 1 / s_k for samples inside the margin and 0 for the others. A factor of the Hessian for each class, anew
-whenever samples change sides, takes most of the time of an exact solution. Here all classes share one, for a mean of u,
-and with it as the preconditioner a few conjugate gradients are enough. It serves the plain steps at the start of a
-loop, which need neither an exact solution nor a ``Curvature``.
+whenever samples change sides, takes most of the time of an exact solution. Here a few conjugate gradients in float32
+are enough: products with Z or, of many classes for the number of samples, with Z Z'. In the space of the features all
+classes share one factor as their preconditioner, that for a mean of u, where it saves more than it takes. It serves the
+plain steps at the start of a loop, which need neither an exact solution nor a ``Curvature``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Protocol
 import numpy as np
 
 from dsofs.design.interface import Design
-from dsofs.design.linalg import factorise, places_in, principal
-from dsofs.design.types import Bools, Floats, Ints
+from dsofs.design.linalg import factorise, places_in
+from dsofs.design.types import Floats, Ints
 from dsofs.problem import SquaredHinge
 from dsofs.solvers.inner.features import scaled_principal
 from dsofs.solvers.loop.point import Inner
@@ -28,19 +29,13 @@ from dsofs.solvers.qp.pivoting import factorisations
 # space of the samples, where a solve does not start from the W of before, up to the latter.
 FIRST_NEWTON, NEWTON, MAX_NEWTON = (1, 1, 1), 2, 5
 MAX_CG = 50
-CG_TOL = 0.1  # of the gradient, measured by the preconditioner
+# Of the gradient, measured by the preconditioner. Which rows stay depends on the first step most.
+FIRST_TOL, TOL = 0.01, 0.1
 SETTLED = 0.002  # of the samples that may still change sides
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
-LEAST_INSIDE = 0.1  # of the classes: those that a sample is inside the margin of, for the preconditioner
-# A product goes through each number at a tenth of the speed of a factorisation, twice in each of some 50 iterations.
-PRODUCTS = 1000
-ITERATIONS = 60  # products with m x m matrices in a solve, two in each iteration
+# Products with X in the first solve and in others, and with Z Z'; a preconditioner saves so many.
+FIRST_PRODUCTS, PRODUCTS, GRAM_PRODUCTS, SAVED = 48, 32, 40, 16
 TINY = np.finfo(np.float64).tiny
-
-
-def suits_products(X: Design) -> bool:
-    """Whether a factorisation of all samples would take longer than products with X, of which little is stored."""
-    return PRODUCTS * X.n_stored <= X.n_samples**3 / 6
 
 
 class Space(Protocol):
@@ -53,22 +48,22 @@ class Space(Protocol):
         """The coordinates of Z'B."""
 
     def precondition(self, x: Floats) -> Floats:
-        """The coordinates of what the inverse of the shared Hessian makes of v."""
+        """The coordinates of what the inverse of the shared Hessian makes of v; x itself without one."""
 
     def products(self, x: Floats, other: Floats, margins: Floats) -> Floats:
         """v'v of each class, given the margins of the other."""
 
-    def weights(self, x: Floats, B: Floats) -> tuple[Floats, Floats]:
-        """W = D^{1/2} v, and X'B."""
+    def weights(self, x: Floats) -> Floats:
+        """W = D^{1/2} v."""
 
 
 class ByFeatures:
     """x = v."""
 
-    def __init__(self, X: Design, d: Floats, H: Floats) -> None:
-        """``H``: X' diag(u) X for the mean of u."""
-        self.X, self.root = X, np.sqrt(d)[:, None]
-        self.factor = factorise(scaled_principal(H, np.arange(len(d)), self.root[:, 0]), 1.0, overwrite=True)
+    def __init__(self, X: Design, root: Floats, hessian: Floats | None) -> None:
+        """``root``: D^{1/2}, a column; ``hessian``: 1 less than the shared one, or None."""
+        self.X, self.root = X, root
+        self.factor = None if hessian is None else factorise(hessian, 1.0, overwrite=True)
 
     def margins(self, x: Floats) -> Floats:
         return self.X.dot(self.root * x)
@@ -77,23 +72,23 @@ class ByFeatures:
         return self.root * self.X.tdot(B)
 
     def precondition(self, x: Floats) -> Floats:
-        return self.factor.solve(x)
+        return x if self.factor is None else self.factor.solve(x)
 
     def products(self, x: Floats, other: Floats, margins: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", x, other))
+        return _products(x, other)
 
-    def weights(self, x: Floats, B: Floats) -> tuple[Floats, Floats]:
-        return self.root * x, self.X.tdot(B)
+    def weights(self, x: Floats) -> Floats:
+        return self.root * x
 
 
-class ByProducts:
-    """v = Z'x, so that v'v = x'Kx for K = Z Z', which is never formed; without a preconditioner."""
+class BySamples:
+    """v = Z'x, so that v'v = x'Kx for K = Z Z'."""
 
     def __init__(self, X: Design, d: Floats) -> None:
-        self.X, self.d = X, d[:, None]
+        self.X, self.d, self.K = X, d[:, None], X.gram(d)
 
     def margins(self, x: Floats) -> Floats:
-        return self.X.dot(self.d * self.X.tdot(x))
+        return np.asarray(self.K @ x.astype(self.K.dtype))
 
     def pull(self, B: Floats) -> Floats:
         return B
@@ -102,85 +97,85 @@ class ByProducts:
         return x
 
     def products(self, x: Floats, other: Floats, margins: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", x, margins))
+        return _products(x, margins)
 
-    def weights(self, x: Floats, B: Floats) -> tuple[Floats, Floats]:
-        V, G = np.hsplit(self.X.tdot(np.hstack([x, B])), 2)  # in one pass over X
-        return self.d * V, G
+    def weights(self, x: Floats) -> Floats:
+        return self.d * self.X.tdot(x)
 
 
-class BySamples(ByProducts):
-    """The same with K, and the shared Hessian, whose inverse takes x to  (1/u + K)^{-1} x / u."""
-
-    def __init__(self, X: Design, d: Floats, u: Floats) -> None:
-        super().__init__(X, d)
-        self.K, self.slack = X.gram(d), 1 / u
-        self.factor = factorise(self.K, self.slack)
-
-    def margins(self, x: Floats) -> Floats:
-        return np.asarray(self.K @ x)
-
-    def precondition(self, x: Floats) -> Floats:
-        return self.factor.solve(self.slack[:, None] * x)
+def near_optimum(W: Floats, X: Design, Y: Floats, loss: SquaredHinge) -> Inner:
+    """What an inner step returns for any W, which need not be its optimum."""
+    A = loss.multipliers(Y * X.dot(W))
+    return Inner(W, Y * A, X.tdot(Y * A), loss.cost(A), np.empty((0, Y.shape[1])), exact=False)
 
 
 class NearOptimum:
     """Solves for all columns of Y that share what does not depend on the weights."""
 
     def __init__(self, X: Design, Y: Floats, loss: SquaredHinge) -> None:
-        self.Y, self.loss, self.by_products = Y, loss, suits_products(X)
+        self.Y, self.loss = Y, loss
         self.first = list(FIRST_NEWTON)
-        self.W = np.zeros((X.n_columns, Y.shape[1]))  # of the last solve
-        self.rows, self.H = np.empty(0, dtype=np.intp), np.empty((0, 0))  # H of these rows, see ``_normal``
+        self.W = np.zeros((X.n_columns, Y.shape[1]), dtype=np.float32)  # of the last solve
+        self.rows, self.H = np.empty(0, dtype=np.intp), np.empty((0, 0))  # H of these rows, see ``_hessian``
 
-    def suits(self, rows: Ints, B: Floats | None) -> bool:
+    def suits(self, X: Design, B: Floats | None) -> bool:
         """Whether it takes less time than factors of the samples inside the margin of each class, two as a rule."""
-        m, c = self.Y.shape
-        if B is None or len(rows) < m or self.by_products:
+        (m, c), size = self.Y.shape, X.n_stored
+        if X.n_columns < m:
             return True
-        return 2 * factorisations(B) > (ITERATIONS * c + m / 6) * m**2
+        if B is None:  # all samples are inside the margin: one factor for all classes
+            return FIRST_PRODUCTS * size * c <= size * m / 2 + m**3 / 6
+        return self._fewest(X)[0] <= size * m / 2 + 2 * factorisations(B)
 
-    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
-        """From the multipliers B; all samples are inside the margin where it is None."""
-        most = self.first.pop(0) if self.first else NEWTON
-        inside = np.ones(self.Y.shape, dtype=bool) if B is None else B != 0
-        space: Space
-        if len(rows) < X.n_samples:
-            space = ByFeatures(X, d, np.mean(inside) * self._normal(rows, X))
-            x = self.W[rows] / space.root  # any descent from there lowers the objective of the loop
-        else:
-            space = ByProducts(X, d) if self.by_products else BySamples(X, d, self._mean_u(inside))
-            x, most = (np.zeros_like(self.Y), most) if B is None else (B, MAX_NEWTON)
-        x, T = _Newton(space, self.Y, self.loss).minimise(x, most)
-        A = self.loss.multipliers(T)
-        W, G = space.weights(x, self.Y * A)
+    def _fewest(self, X: Design) -> tuple[float, bool]:
+        """About the multiplications of a solve, and whether they are those with X and not with Z Z'."""
+        (m, c), size = self.Y.shape, X.n_stored
+        work = PRODUCTS * size * c, size * m / 2 + GRAM_PRODUCTS * m**2 * c
+        return min(work), X.n_columns < m or work[0] <= work[1]
+
+    def start(self, rows: Ints, W: Floats) -> None:
+        """Go on from there, and from nothing else."""
         self.W[:] = 0.0
         self.W[rows] = W
-        return Inner(W, self.Y * A, G, self.loss.cost(A), np.empty((0, self.Y.shape[1])), exact=False)
 
-    def _mean_u(self, inside: Bools) -> Floats:
-        return np.asarray(np.maximum(np.mean(inside, axis=1), LEAST_INSIDE) / self._mean_slack())
+    def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner:
+        """From W of the last solve, or its multipliers B."""
+        rough, most = X.rough(), self.first.pop(0) if self.first else NEWTON
+        space: Space
+        if B is None or self._fewest(X)[1]:
+            root = np.sqrt(d)[:, None]
+            space = ByFeatures(rough, root, self._hessian(rows, rough, root[:, 0], B))
+            x = self.W[rows] / root  # any descent from there lowers the objective of the loop
+        else:
+            space, x, most = BySamples(rough, d), B, MAX_NEWTON
+        W = space.weights(_Newton(space, self.Y, self.loss, FIRST_TOL if B is None else TOL).minimise(x, most))
+        if not np.isfinite(W).all():
+            raise np.linalg.LinAlgError("X is too large or too small for float32")
+        self.start(rows, W)
+        return near_optimum(W, X, self.Y, self.loss)
 
-    def _normal(self, rows: Ints, X: Design) -> Floats:
-        """X' diag(1/s) X over all samples, from that of more rows where it is known."""
-        place = places_in(self.rows, rows)
-        if place is None:
-            self.rows, self.H = rows, X.rough_normal_matrix(1 / self._mean_slack())
-            return self.H
-        return principal(self.H, place)
-
-    def _mean_slack(self) -> Floats:
-        return np.asarray(np.broadcast_to(self.loss.slack, self.Y.shape).mean(axis=1))
+    def _hessian(self, rows: Ints, X: Design, root: Floats, B: Floats | None) -> Floats | None:
+        """D^{1/2} X' diag(u) X D^{1/2} for a mean of u, where a preconditioner saves time."""
+        r, held = len(rows), places_in(self.rows, rows)
+        work = r**3 / 6 + (X.n_stored * r / 2 if held is None else 0)
+        if B is None or work > SAVED * X.n_stored * self.Y.shape[1]:
+            return None
+        if held is None:
+            slack = np.broadcast_to(self.loss.slack, self.Y.shape).mean(axis=1)
+            self.rows, self.H, held = rows, X.normal_matrix(1 / slack), np.arange(r)
+        M = scaled_principal(self.H, held, root.astype(self.H.dtype))
+        M *= float(np.mean(B != 0))
+        return M
 
 
 class _Newton:
     """All columns of Y at once."""
 
-    def __init__(self, space: Space, Y: Floats, loss: SquaredHinge) -> None:
-        self.space, self.Y, self.loss = space, Y, loss
+    def __init__(self, space: Space, Y: Floats, loss: SquaredHinge, tol: float) -> None:
+        self.space, self.Y, self.loss, self.tol = space, Y, loss, tol
 
-    def minimise(self, x: Floats, most: int) -> tuple[Floats, Floats]:
-        """x and the margins y o (Z v) after so many steps from x, or fewer."""
+    def minimise(self, x: Floats, most: int) -> Floats:
+        """x after so many steps from it, or fewer."""
         M = self.space.margins(x)
         for _ in range(most):
             free = self.loss.free(self.Y * M)
@@ -189,7 +184,7 @@ class _Newton:
             x, M = x + length * step, M + length * its_margins
             if np.mean(self.loss.free(self.Y * M) != free) <= SETTLED or not length.any():
                 break
-        return x, self.Y * M
+        return x
 
     def _step(self, u: Floats, x: Floats, M: Floats) -> tuple[Floats, Floats]:
         """Newton's step for every class, and its margins."""
@@ -200,11 +195,12 @@ class _Newton:
         last, goal = np.full(M.shape[1], np.inf), np.zeros(M.shape[1])
         for iteration in range(MAX_CG):
             Z = space.precondition(R)
+            left = _products(R, Z)
+            goal = self.tol**2 * left if iteration == 0 else goal
+            if iteration > 0 and (left <= goal).all():
+                break
             along = space.margins(Z)
             size = space.products(R, Z, along)
-            goal = CG_TOL**2 * size if iteration == 0 else goal
-            if iteration > 0 and (size <= goal).all():
-                break
             ratio = size / np.maximum(last, TINY)
             P, Q, last = Z + ratio * P, along + ratio * Q, size
             length = size / np.maximum(space.products(P, P, Q) + np.sum(u * Q**2, axis=0), TINY)
@@ -228,3 +224,8 @@ class _Newton:
             if not (rising & (length > 0)).any():
                 return length
             length[rising] = np.where(length[rising] > SHORTEST, SHORTER * length[rising], 0.0)
+
+
+def _products(U: Floats, V: Floats) -> Floats:
+    """u'v of each column."""
+    return np.asarray(np.einsum("ij,ij->j", U, V))

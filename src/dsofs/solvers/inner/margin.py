@@ -27,7 +27,7 @@ from dsofs.design.types import Floats, Ints
 from dsofs.problem import Loss, Problem, Squared, SquaredHinge, one_column
 from dsofs.solvers.acceleration import FEW_PLAIN_STEPS, plain_steps
 from dsofs.solvers.inner.features import FeatureSpace
-from dsofs.solvers.inner.gradients import NearOptimum
+from dsofs.solvers.inner.gradients import NearOptimum, near_optimum
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
 from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
@@ -36,7 +36,8 @@ from dsofs.solvers.qp.pivoting import factorisations, solve_qp
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
 GRAM = 2  # samples per feature up to which a Gram matrix takes no more memory than matrices of the features
-FIRST_NEWTON = (1, 1, 1, 2, 2)  # Newton steps for the first weights, which are a guess: near their optimum is enough
+# Newton steps for the first weights, which are a guess: near their optimum is enough. And for those after rough steps.
+FIRST_NEWTON, NEXT_NEWTON = (1, 1, 1, 2, 2), (2, 2, 2, 2)
 MANY_CLASSES = 100  # from here on products take less time than a matrix per class, and far less memory
 SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
@@ -125,11 +126,13 @@ class GramSpace:
     def near(self, X: Design, d: Floats) -> Inner | None:
         """Near the optimum for squared slack: one Newton step with all samples free, for which one factor will do."""
         assert isinstance(self.loss, SquaredHinge)
-        K = X.gram(d)
+        K = X.rough().gram(d)
         try:
-            B = factorise(K, self.loss.slack[:, 0]).solve(self.Y)
+            B = factorise(K, self.loss.slack[:, 0].astype(K.dtype)).solve(self.Y.astype(K.dtype))
         except np.linalg.LinAlgError:
             return None
+        if X.in_memory:
+            return near_optimum(d[:, None] * X.tdot(B.astype(np.float64)), X, self.Y, self.loss)
         A = self.loss.multipliers(self.Y * (K @ B))
         free = np.empty((0, self.Y.shape[1]))
         XB, G = np.hsplit(X.tdot(np.hstack([B, self.Y * A])), 2)  # in one pass over X
@@ -154,19 +157,22 @@ class SmallerSpace:
         if B is None and not (d == 1).all():  # a loop that goes on from a neighbour's solution, and needs curvature
             self.near = None
         self.rough_steps -= 1
-        if self.near is not None and self.rough_steps >= 0 and self.near.suits(rows, B):
+        if self.near is not None and self.rough_steps >= 0 and self.near.suits(X, B):
             with suppress(np.linalg.LinAlgError):  # what is exact has other ways
                 return self.near.solve(rows, X, d, B)
         if self.near is not None and self.rough_steps < 0:
             self.near = None  # its matrix is as large as any
-            self.features.limits.clear()
+            self.features.limits[:] = NEXT_NEWTON
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
         if B is not None:
             self.near = None  # a rough step starts from the last rough one, and would lose what this one gains
         near = B is None and len(self.Y) <= len(rows) and self.gram.shares_factor
-        return self.gram.near(X, d) if near else self.gram.solve(rows, X, d, B)
+        inner = self.gram.near(X, d) if near else self.gram.solve(rows, X, d, B)
+        if self.near is not None and inner is not None:
+            self.near.start(rows, inner.W)
+        return inner
 
     def _suits_samples(self, rows: Ints, B: Floats | None) -> bool:
         """By the size of the first factor, which all columns share, or by the multiplications of either space."""

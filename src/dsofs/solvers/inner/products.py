@@ -34,7 +34,7 @@ from scipy.linalg import lapack
 
 from dsofs.design.budget import DOUBLE, cuts, in_parallel
 from dsofs.design.interface import Block, Design
-from dsofs.design.linalg import Factor, GroupSums, factorise, like, on_host, principal, row_norms
+from dsofs.design.linalg import Factor, GroupSums, factorise, like, on_host, principal, row_norms, sum_of
 from dsofs.design.types import AnyArray, Bools, Floats, Ints
 from dsofs.solvers.inner.features import scaled_principal
 from dsofs.solvers.loop.point import Inner
@@ -471,14 +471,9 @@ class FewCurvature:
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         few = np.array([free is not None for free in self.free])
+        M = self.mean.matrix(X, rows, G[:, ~few], sums)
         parts = [np.flatnonzero(few)[part] for part in cuts(int(few.sum()), AT_A_TIME)]
-        products: list[Floats] = [np.empty(0)] * len(parts)
-
-        def keep(part: int) -> None:
-            products[part] = self._of(parts[part], X, G, sums)
-
-        in_parallel(keep, range(len(parts)))
-        return sum(products, start=self.mean.matrix(X, rows, G[:, ~few], sums))  # in this order, whichever ends first
+        return M + sum_of(lambda part: self._of(part, X, G, sums), parts, np.inf) if parts else M
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         M = self.matrix(self.scaled.X, self.rows, U, None)

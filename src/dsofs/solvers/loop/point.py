@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from dsofs.design.budget import DOUBLE, cuts
+from dsofs.design.budget import DOUBLE, cuts, pieces
 from dsofs.design.interface import Design
-from dsofs.design.linalg import Factor, GroupSums, places_in
+from dsofs.design.linalg import Factor, GroupSums, places_in, product_with_itself, sum_of
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
@@ -37,19 +37,22 @@ class SampleCurvature:
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         size = len(rows) if sums is None else sums.n_groups
-        M = np.zeros((size, size))
-        largest = max(1, *(len(factor.index) for factor in self.factors))
-        for classes in cuts(len(self.factors), max(1, X.budget.chunk // (DOUBLE * size * largest))):
-            factors = self.factors[classes]
-            ends = np.cumsum([len(factor.index) for factor in factors])
+        counts = np.array([len(factor.index) for factor in self.factors])
+        work = float(np.sum(counts * size * (counts + size)) / 2)
+
+        def of_classes(classes: slice) -> Floats:
+            factors, ends = self.factors[classes], np.cumsum(counts[classes])
             T = np.empty((ends[-1], size))  # one product for several classes takes half the time
             for end, factor, g in zip(ends, factors, G.T[classes], strict=True):
                 _root(X, factor, g, sums, T[end - len(factor.index) : end])
-            M += T.T @ T
+            M = product_with_itself(T.T)
             if factors[0].n_border:
                 N = T[np.concatenate([np.arange(end - factors[0].n_border, end) for end in ends])]
                 M -= 2 * N.T @ N
-        return M
+            return M
+
+        most = max(1, X.budget.chunk // (DOUBLE * size * max(1, counts.max())))
+        return sum_of(of_classes, list(cuts(len(counts), min(most, pieces(len(counts), work)[0].stop))), work)
 
     def product(self, U: Floats) -> Callable[[Floats], Floats]:
         def product(z: Floats) -> Floats:
