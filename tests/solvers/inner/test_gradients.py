@@ -19,17 +19,20 @@ SPACES = {  # m samples of 60 features, and what makes the solver choose each sp
 }
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize(("warm", "tol", "near"), [(False, 0.1, 5e-3), (True, 0.1, 5e-3), (True, 1e-4, 1e-7)])
-def test_near_the_inner_optimum(seed, space, warm, tol, near, monkeypatch):
-    m, constants = SPACES[space]
-    for name, value in (constants | {"TOL": tol, "FIRST_NEWTON": (20,), "MAX_NEWTON": 20, "SETTLED": 0.0}).items():
+def data_for(space, seed, monkeypatch, **constants):
+    m, of_space = SPACES[space]
+    for name, value in (of_space | constants).items():
         monkeypatch.setattr(gradients, name, value)
     rng = np.random.default_rng(seed)
     X, Y, d = rng.normal(size=(m, 60)), rng.choice([-1.0, 1.0], size=(m, 2)), rng.uniform(0.01, 1, size=60)
-    C = rng.uniform(0.1, 3, size=Y.shape)
-    B = Y * rng.uniform(0, 1, size=Y.shape) if warm else None
+    return X, Y, d, rng.uniform(0.1, 3, size=Y.shape), Y * rng.uniform(0, 1, size=Y.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(("tol", "near"), [(0.1, 5e-3), (1e-4, 1e-7)])
+def test_near_the_inner_optimum(seed, space, tol, near, monkeypatch):
+    X, Y, d, C, B = data_for(space, seed, monkeypatch, TOL=tol, FIRST_NEWTON=(20,), MAX_NEWTON=20, SETTLED=0.0)
     inner = NearOptimum(Block(X), Y, SquaredHinge(1 / C)).solve(np.arange(60), Block(X), d, B)
     for j in range(2):
 
@@ -43,6 +46,15 @@ def test_near_the_inner_optimum(seed, space, warm, tol, near, monkeypatch):
     np.testing.assert_allclose(inner.B, Y * C * slack, atol=1e-9)
     np.testing.assert_allclose(inner.G, X.T @ inner.B, atol=1e-9)
     assert not inner.exact
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_the_first_solve_is_least_squares_on_all_samples(space, monkeypatch):
+    X, Y, d, C, _ = data_for(space, 0, monkeypatch, FIRST_TOL=1e-5)
+    inner = NearOptimum(Block(X), Y, SquaredHinge(1 / C)).solve(np.arange(60), Block(X), d, None)
+    for j in range(2):
+        expected = np.linalg.solve(np.diag(1 / d) + (X.T * C[:, j]) @ X, X.T @ (C[:, j] * Y[:, j]))
+        np.testing.assert_allclose(inner.W[:, j], expected, rtol=0, atol=1e-3 * np.abs(expected).max())
 
 
 def test_it_suits_where_products_take_less_time_than_factors():

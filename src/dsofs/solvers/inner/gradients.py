@@ -17,7 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dsofs.design.interface import Design
+from dsofs.design.budget import DOUBLE
+from dsofs.design.interface import Block, Design
 from dsofs.design.linalg import factorise, places_in
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import SquaredHinge
@@ -25,16 +26,21 @@ from dsofs.solvers.inner.features import scaled_principal
 from dsofs.solvers.loop.point import Inner
 from dsofs.solvers.qp.pivoting import factorisations
 
-# Newton steps of the first solves and of all others: near the optimum for weights that are a guess is enough. In the
-# space of the samples, where a solve does not start from the W of before, up to the latter.
-FIRST_NEWTON, NEWTON, MAX_NEWTON = (1, 1, 1), 2, 5
+# Newton steps of the first solves, the very first of which has all samples inside the margin, and of the others; in the
+# space of the samples, where a solve does not start from the W of before, up to the last.
+FIRST_NEWTON, NEWTON, MAX_NEWTON = (1, 2, 2), 1, 5
 MAX_CG = 50
-# Of the gradient, measured by the preconditioner. Which rows stay depends on the first step most.
-FIRST_TOL, TOL = 0.01, 0.1
+# Of the gradient, measured by the preconditioner. Which rows stay, and so which local optimum is reached, depends on
+# the first step most.
+FIRST_TOL, TOL = 0.005, 0.05
 SETTLED = 0.002  # of the samples that may still change sides
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
 # Products with X in the first solve and in others, and with Z Z'; a preconditioner saves so many.
 FIRST_PRODUCTS, PRODUCTS, GRAM_PRODUCTS, SAVED = 48, 32, 40, 16
+# Reading X for a product takes as long as multiplying it by so many columns: a block, or an X that is standardised anew
+# each time.
+READING, PREPARING = 3, 32
+FEW_COORDINATES = 8  # numbers in so many arrays of W's size, as conjugate gradients hold, take no more than a block
 TINY = np.finfo(np.float64).tiny
 
 
@@ -113,8 +119,7 @@ class NearOptimum:
     """Solves for all columns of Y that share what does not depend on the weights."""
 
     def __init__(self, X: Design, Y: Floats, loss: SquaredHinge) -> None:
-        self.Y, self.loss = Y, loss
-        self.first = list(FIRST_NEWTON)
+        self.Y, self.loss, self.first = Y, loss, list(FIRST_NEWTON)
         self.W = np.zeros((X.n_columns, Y.shape[1]), dtype=np.float32)  # of the last solve
         self.rows, self.H = np.empty(0, dtype=np.intp), np.empty((0, 0))  # H of these rows, see ``_hessian``
 
@@ -123,15 +128,21 @@ class NearOptimum:
         (m, c), size = self.Y.shape, X.n_stored
         if X.n_columns < m:
             return True
+        if FEW_COORDINATES * DOUBLE * X.n_columns * c > X.budget.block:
+            return False
         if B is None:  # all samples are inside the margin: one factor for all classes
-            return FIRST_PRODUCTS * size * c <= size * m / 2 + m**3 / 6
+            return FIRST_PRODUCTS * self._product(X) <= size * m / 2 + m**3 / 6
         return self._fewest(X)[0] <= size * m / 2 + 2 * factorisations(B)
 
     def _fewest(self, X: Design) -> tuple[float, bool]:
         """About the multiplications of a solve, and whether they are those with X and not with Z Z'."""
         (m, c), size = self.Y.shape, X.n_stored
-        work = PRODUCTS * size * c, size * m / 2 + GRAM_PRODUCTS * m**2 * c
+        work = PRODUCTS * self._product(X), size * m / 2 + GRAM_PRODUCTS * m**2 * c
         return min(work), X.n_columns < m or work[0] <= work[1]
+
+    def _product(self, X: Design) -> float:
+        """About the multiplications that a product with X for all classes takes as long as."""
+        return X.n_stored * (self.Y.shape[1] + (READING if isinstance(X, Block) else PREPARING))
 
     def start(self, rows: Ints, W: Floats) -> None:
         """Go on from there, and from nothing else."""
