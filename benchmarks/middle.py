@@ -138,9 +138,9 @@ def race(name: str, data: Data, who: dict[str, tuple[str, Path]], rounds: int, l
             for number in range(rounds + 1):  # the first, which loads libraries, only counts if there is no other
                 for one, worker in list(workers.items()):
                     answer = fit(worker, limit, enough=ENOUGH if number else 0)
-                    save(name, one, number, shape, answer)
                     if "seconds" not in answer:
                         stop(workers.pop(one))
+                    save(name, one, number, shape, answer)
         finally:
             for worker in workers.values():
                 stop(worker)
