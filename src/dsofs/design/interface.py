@@ -28,6 +28,7 @@ from dsofs.design.linalg import (
 from dsofs.design.types import AnyArray, Floats, Ints
 
 DEFAULT = Budget()
+FEW = 100  # samples up to which a plain product takes less time than calls for those that enter and those that leave
 SMALL = 250_000  # numbers in all the Gram matrices that threads add up, each its own
 
 
@@ -129,6 +130,13 @@ class Design(ABC):
                     H.add((rows * np.sqrt(weights[inside])[:, None]).T)
         return [(H.of_size(self.n_columns), h) for H, h in zip(matrices, vectors, strict=True)]
 
+    def normal_change(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
+        """H and h of one set of samples, for weights of either sign."""
+        sets = [(index[part], np.abs(weights[part]), R[part]) for part in (weights > 0, weights < 0)]
+        (H, h), (N, n) = self.normal_equations(sets)
+        H -= N
+        return H, h + n
+
     def covariances(self, Y: Floats) -> tuple[Floats, Floats]:
         """Z_c' diag(v) Z_c and Z_c' diag(v) Y of the centred columns Z_c."""
         mean = self.tdot(self.weighted(np.ones((self.n_samples, 1))))[:, 0] / self.total_weight
@@ -205,6 +213,12 @@ class Block(Design):
 
         for_each(add_up, range(len(sets)), sum(len(index) for index, *_ in sets) * self.n_columns**2 / 2)
         return found
+
+    def normal_change(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
+        if not isinstance(self.Z, np.ndarray) or len(index) > FEW:
+            return super().normal_change(index, weights, R)
+        rows = to_numpy(take(self.Z, index, axis=0))
+        return (rows * weights[:, None]).T @ rows, rows.T @ R
 
     def normal_matrix(self, weights: Floats) -> Floats:
         if not isinstance(self.Z, np.ndarray):

@@ -224,7 +224,7 @@ def without_superfluous_rows(problem: Problem, step: Step, point: Point) -> Poin
         cost - gain  =  1/2 d_i g_i^2 / (1 - h_i)  -  (1/p - 1/2) ||w_i||^p,       h_i = d_i sum_j g_ij^2 P_jii / g_i^2,
 
     where P is the ``Curvature`` of the samples on the margin. Rows for which that may be negative are tried, each with
-    an exact inner step: first one, then two at once, then four, ... while the gain is about the sum of what each would
+    an inner step: first one, then two at once, then four, ... while the gain is about the sum of what each would
     gain alone, then fewer again. With hard margins removing a row changes which samples are on the margin, and the
     estimate says nothing: the smallest rows are tried first, one at a time.
     """
@@ -237,7 +237,7 @@ def without_superfluous_rows(problem: Problem, step: Step, point: Point) -> Poin
         weights = problem.penalty.weights(best.norms)
         weights[groups[:count]] = 0.0
         candidate = None  # the last may be as large as the point: let go of it before the next
-        candidate = step(weights, best) if weights.any() else None
+        candidate = step.roughly(weights, best) if weights.any() else None
         gain = -np.inf if candidate is None else best.objective - candidate.objective
         if candidate is not None and gain > max(WORTHWHILE * best.objective, TOGETHER_GAIN * worth[1:count].sum()):
             best, failures, at_once = candidate, 0, growth * count

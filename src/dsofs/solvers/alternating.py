@@ -21,7 +21,7 @@ from dsofs.design.linalg import factorise
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Solution, Status, Survival
 from dsofs.solvers.joint import STEPS
-from dsofs.solvers.loop.point import Point
+from dsofs.solvers.loop.point import Point, Step
 from dsofs.solvers.loop.reweight import reweight
 from dsofs.solvers.qp.pivoting import solve_qp
 
@@ -47,7 +47,7 @@ def solve_alternating(
     return replace(solution, status=Status.RELAXED)
 
 
-class AlternatingStep:
+class AlternatingStep(Step):
     """One turn of Algorithm 1's loop: U^{k+1} for the given weights, then E^{k+1}."""
 
     def __init__(self, problem: Problem) -> None:

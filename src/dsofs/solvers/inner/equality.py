@@ -15,14 +15,14 @@ from dsofs.design.linalg import Factor, GroupSums, factorise, with_border
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Squared
 from dsofs.solvers.inner.features import FeatureSpace
-from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, active_columns
+from dsofs.solvers.loop.point import Curvature, Inner, InnerSolver, Point, SampleCurvature, Step, active_columns
 from dsofs.solvers.qp.pivoting import PROXIMAL
 
 REFINEMENTS = 5  # each is a proximal step: it takes away what the ridge on K put in
 EXACT, CONSISTENT = 1e-12, 1e-6  # largest |X W - Y| that needs no more refinement, that counts as equality; of |Y|
 
 
-class EqualityStep:
+class EqualityStep(Step):
     """The inner step for equalities."""
 
     def __init__(self, problem: Problem, solver: InnerSolver | None = None) -> None:

@@ -63,14 +63,16 @@ class Normal:
         """Only these columns, which are X."""
         self.X, self.H, self.h, self.least = X, principal(self.H, columns), self.h[columns], self.least[columns]
 
-    def factor(self, columns: Ints, d: Floats) -> Factor:
-        """Of  1 + D^1/2 H D^1/2  on these columns: scaled by sqrt(d), so that small weights do no harm."""
-        root, free = scaling(d), np.isinf(d)
-        ridge = np.where(free, self.least[columns], 1.0) if free.any() else 1.0
+    def factor(self, columns: Ints, root: Floats, free: Bools | None) -> Factor:
+        """Of  1 + D^1/2 H D^1/2  on these columns: scaled by sqrt(d), so that small weights do no harm.
+
+        ``free``: those that are not penalised, if any.
+        """
+        ridge = 1.0 if free is None else np.where(free, self.least[columns], 1.0)
         try:
             return factorise(scaled_principal(self.H, columns, root), ridge, overwrite=True)
         except np.linalg.LinAlgError:  # what was taken away left too much rounding behind
-            self.H, self.h = self._sums(np.flatnonzero(self.free))[0]
+            self._sum(self.free)
             return factorise(scaled_principal(self.H, columns, root), ridge, overwrite=True)
 
     def multiply_slack(self, factor: float) -> None:
@@ -79,22 +81,20 @@ class Normal:
 
     def move(self, free: Bools) -> None:
         """Let samples change sides."""
-        entering, leaving = (free > self.free).nonzero()[0], (free < self.free).nonzero()[0]
-        if len(entering) + len(leaving) > np.count_nonzero(free):  # cheaper anew
-            self.H, self.h = self._sums(free.nonzero()[0])[0]
-        elif len(entering) + len(leaving):
-            for samples, sign in ((entering, 1.0), (leaving, -1.0)):  # one by one: each sum is as large as H
-                if len(samples):
-                    H, h = self._sums(samples)[0]
-                    H *= sign
-                    H += self.H
-                    self.H, self.h = H, self.h + sign * h
+        changed = (free != self.free).nonzero()[0]
+        if len(changed) > np.count_nonzero(free):  # cheaper anew
+            self._sum(free)
+        elif len(changed):
+            cost = np.where(free[changed], 1.0, -1.0) / self.slack[changed]
+            H, h = self.X.normal_change(changed, cost, (self.y[changed] * cost)[:, None])
+            H += self.H
+            self.H, self.h = H, self.h + h[:, 0]
         self.free = free
 
-    def _sums(self, *samples: Ints) -> list[tuple[Floats, Floats]]:
-        """sum x x' / s and sum y x / s over each set of samples."""
-        sets = self.X.normal_equations([_equations(self.y, self.slack, index) for index in samples])
-        return [(H, h[:, 0]) for H, h in sets]
+    def _sum(self, free: Bools) -> None:
+        """H and h anew."""
+        self.H, h = self.X.normal_equations([_equations(self.y, self.slack, free.nonzero()[0])])[0]
+        self.h = h[:, 0]
 
 
 def scaled_principal(H: Floats, columns: Ints, root: Floats) -> Floats:
@@ -227,13 +227,14 @@ class FeatureSpace:
     def _newton_points(self, columns: Ints, d: Floats, classes: list[int], factors: list[Factor]) -> Floats:
         """(D^-1 + H) w = h on the active rows; classes with the same H share its factor."""
         distinct = {id(self.normals[j].H): self.normals[j] for j in classes}
+        root, free, target = scaling(d), np.isinf(d), np.empty((len(columns), len(classes)))
+        without_penalty = free if free.any() else None
         found: dict[int, Factor] = {}
 
         def factorise_one(key: int) -> None:
-            found[key] = distinct[key].factor(columns, d)
+            found[key] = distinct[key].factor(columns, root, without_penalty)
 
         for_each(factorise_one, list(distinct), len(distinct) * len(columns) ** 3 / 6)
-        root, target = scaling(d), np.empty((len(columns), len(classes)))
         for k, j in enumerate(classes):
             factors[j] = found[id(self.normals[j].H)]
             target[:, k] = root * factors[j].solve(root * self.normals[j].h[columns])
@@ -288,36 +289,31 @@ class FeatureCurvature:
 
     def matrix(self, X: Design, rows: Ints, G: Floats, sums: GroupSums | None) -> Floats:
         active, r, n_classes = len(self.rows), len(rows), G.shape[1]
+        root = scaling(self.d)
         if np.array_equal(rows, self.rows[:r]):  # those that are not penalised come last
-            of_class, work = partial(self._of_active, r), active**3
+            term, work = partial(self._of_active, G / root[:r, None]), active**3
         else:
-            of_class, work = partial(self._of_others, X, rows), r * active * (r + active)
-
-        def term(j: int) -> Floats:
-            P = of_class(j)
-            P *= G[:, j, None]
-            P *= G[:, j]
-            return P
-
+            term, work = partial(self._of_others, X, rows, G, root), r * active * (r + active)
         M = sum_of(term, range(n_classes), n_classes * work / 2)
         return M if sums is None else sums.of_columns(sums.of_columns(M).T)
 
-    def _of_active(self, r: int, j: int) -> Floats:
-        """The first r rows of  D^-1/2 (1 - A^-1) D^-1/2,  A = 1 + D^1/2 H D^1/2."""
-        P = -self.factors[j].inverse()[:r, :r]
-        P.flat[:: r + 1] += 1
-        root = scaling(self.d)[:r]
-        P /= root[:, None]
-        P /= root
+    def _of_active(self, U: Floats, j: int) -> Floats:
+        """diag(u_j) (1 - A^-1) diag(u_j) on the first rows,  A = 1 + D^1/2 H D^1/2."""
+        u, r = U[:, j], len(U)
+        P = self.factors[j].inverse()[:r, :r]
+        P *= -u[:, None]
+        P *= u
+        P.flat[:: r + 1] += u**2
         return P
 
-    def _of_others(self, X: Design, rows: Ints, j: int) -> Floats:
+    def _of_others(self, X: Design, rows: Ints, G: Floats, root: Floats, j: int) -> Floats:
+        """diag(g_j) P_j diag(g_j) on these rows, whose columns are X."""
         place = np.searchsorted(self.rows, rows)
         known = bool(np.array_equal(self.rows.take(place, mode="clip"), rows))
         H = self.H[j]
         own, across = (principal(H, place), H.take(place, 0)) if known else self._anew(X, *self.samples[j])
-        T = self.factors[j].half_solve((across * scaling(self.d)).T)  # in the order that LAPACK works in
-        return own - product_with_itself(T.T)
+        T = self.factors[j].half_solve((across * root).T)  # in the order that LAPACK works in
+        return np.outer(G[:, j], G[:, j]) * (own - product_with_itself(T.T))
 
     def _anew(self, X: Design, index: Ints, cost: Floats) -> tuple[Floats, Floats]:
         """H of other columns X, and between them and the active ones."""

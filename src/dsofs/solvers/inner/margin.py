@@ -30,7 +30,7 @@ from dsofs.solvers.inner.features import FeatureSpace
 from dsofs.solvers.inner.gradients import NearOptimum, near_optimum
 from dsofs.solvers.inner.products import ManyClasses
 from dsofs.solvers.inner.support import SupportVectors
-from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, active_columns
+from dsofs.solvers.loop.point import Inner, InnerSolver, Point, SampleCurvature, Step, active_columns
 from dsofs.solvers.qp.pivoting import factorisations, solve_qp
 
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
@@ -42,7 +42,7 @@ MANY_CLASSES = 100  # from here on products take less time than a matrix per cla
 SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
 
-class MarginStep:
+class MarginStep(Step):
     """The inner step for margins."""
 
     def __init__(self, problem: Problem) -> None:
@@ -60,6 +60,12 @@ class MarginStep:
                 return None
             parts.append((columns, inner))
         return Point.of(problem, weights, rows, X, parts)
+
+    def roughly(self, weights: Floats, previous: Point) -> Point | None:
+        for _, solver in self.solvers:
+            if isinstance(solver, SmallerSpace):
+                solver.features.limits.insert(0, 1)
+        return self(weights, previous)
 
 
 def _solvers(problem: Problem) -> list[tuple[Ints, InnerSolver]]:

@@ -154,6 +154,10 @@ class Step(Protocol):
 
     def __call__(self, weights: Floats, previous: Point | None) -> Point | None: ...
 
+    def roughly(self, weights: Floats, previous: Point) -> Point | None:
+        """About the same, for less where there is a way: for weights that are likely to be given up again."""
+        return self(weights, previous)
+
 
 def active_columns(problem: Problem, weights: Floats, previous: Point | None) -> tuple[Ints, Design]:
     """The active rows and their columns of X, from the previous point where it has them all."""
