@@ -66,6 +66,10 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
         np.testing.assert_allclose(h, matrix[few].T @ B[few], **close)
         np.testing.assert_array_equal(nothing, np.zeros_like(H))
         np.testing.assert_array_equal(none, np.zeros_like(h))
+        for u in (d[:11] - 1, d[:11]):  # of both signs and of one
+            H, h = view.normal_change(few, u, B[few])
+            np.testing.assert_allclose(H, matrix[few].T * u @ matrix[few], **close)
+            np.testing.assert_allclose(h, matrix[few].T @ B[few], **close)
         centred = matrix - matrix.mean(axis=0)
         G, b = view.covariances(B)
         np.testing.assert_allclose(G, centred.T @ centred, **close)

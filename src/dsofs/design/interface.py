@@ -132,7 +132,7 @@ class Design(ABC):
 
     def normal_change(self, index: Ints, weights: Floats, R: Floats) -> tuple[Floats, Floats]:
         """H and h of one set of samples, for weights of either sign."""
-        sets = [(index[part], np.abs(weights[part]), R[part]) for part in (weights > 0, weights < 0)]
+        sets = [(index[part], np.abs(weights[part]), R[part]) for part in (weights >= 0, weights < 0)]
         (H, h), (N, n) = self.normal_equations(sets)
         H -= N
         return H, h + n

@@ -14,9 +14,10 @@ from dsofs.design import Block, budget, linalg
 from dsofs.problem import Problem, Status
 from dsofs.solvers import solve
 from dsofs.solvers.inner.gradients import NearOptimum
-from dsofs.solvers.inner.margin import SmallerSpace, free_model
+from dsofs.solvers.inner.margin import MarginStep, SmallerSpace, free_model
 from dsofs.solvers.joint import auto_C, entry_C
 from dsofs.solvers.qp import pivoting
+from tests.problems import random_problem
 
 SHAPES = {"wide": (25, 60), "tall": (150, 12)}
 
@@ -189,6 +190,25 @@ def test_after_an_exact_step_none_is_rough(monkeypatch):
         inner = either.solve(np.arange(n), Block(X[:, :n]), np.ones(n), None if inner is None else inner.B)
         exact.append(inner.exact)
     assert exact == [False, True, True]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rough_step_without_a_row_tells_what_that_costs(seed):
+    """On features it takes one Newton step, which only says more than the exact one; the next step is exact again."""
+    problem = random_problem(seed, 300, 40, p=0.5, C=np.full((300, 3), 0.1))
+    step, point = MarginStep(problem), None
+    for _ in range(12):
+        point = step(np.ones(problem.n_groups) if point is None else problem.penalty.weights(point.norms), point)
+    d = problem.penalty.weights(point.norms)
+    d[np.argmin(np.where(point.norms > 0, point.norms, np.inf))] = 0.0
+    rough, exact = step.roughly(d, point), step(d, point)
+    bounds = [
+        0.5 * np.sum(at.W**2 / d[at.rows, None]) + at.objective - problem.penalty.value(at.norms)
+        for at in (rough, exact)
+    ]
+    assert exact.exact
+    assert bounds[1] * (1 - 1e-12) <= bounds[0] <= bounds[1] * 1.01
+    assert step.roughly(d, exact).exact  # no sample changes sides
 
 
 @pytest.mark.parametrize("shape", [(150, 200), (400, 30)])
