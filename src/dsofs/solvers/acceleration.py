@@ -30,7 +30,7 @@ WARM_PLAIN_STEPS, WARM_DAMPING, WARM_SETTLED = 1, 0.03, 0.1
 # The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. And the
 # part of the penalty that the smallest rows have together, which leave too. Up to so many samples that saves no time,
 # as Newton's steps become more.
-KEPT, NEGLIGIBLE, KEPT_ALL = 0.8, 0.02, 256
+KEPT, NEGLIGIBLE, KEPT_ALL = 0.8, 0.01, 256
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay

@@ -32,7 +32,7 @@ FIRST_NEWTON, NEWTON, MAX_NEWTON = (1, 2, 2), 1, 5
 MAX_CG = 50
 # Of the gradient, measured by the preconditioner. Which rows stay, and so which local optimum is reached, depends on
 # the first step most.
-FIRST_TOL, TOL = 0.005, 0.05
+FIRST_TOL, TOL = 0.005, 0.1
 SETTLED = 0.002  # of the samples that may still change sides
 SHORTER, SHORTEST = 0.5, 1e-3  # a step that does not lower the objective is made shorter
 # Products with X in the first solve and in others, and with Z Z'; a preconditioner saves so many.
