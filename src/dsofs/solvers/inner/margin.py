@@ -36,8 +36,7 @@ from dsofs.solvers.qp.pivoting import factorisations, solve_qp
 FEW_SAMPLES = 128  # up to here the Gram matrix of all samples costs least, however few features there are
 MANY_SAMPLES = 256  # without slack up to here, and to twice the features, it costs less than a search
 GRAM = 2  # samples per feature up to which a Gram matrix takes no more memory than matrices of the features
-# Newton steps for the first weights, which are a guess: near their optimum is enough. And for those after rough steps.
-FIRST_NEWTON, NEXT_NEWTON = (1, 1, 1, 2, 2), (2, 2, 2, 2)
+FIRST_NEWTON = (1, 1, 1, 2, 2)  # Newton steps for the first weights, which are a guess: near their optimum is enough
 MANY_CLASSES = 100  # from here on products take less time than a matrix per class, and far less memory
 SEPARATED = 1e-9  # what is missing of a margin that rounding can leave
 
@@ -168,7 +167,7 @@ class SmallerSpace:
                 return self.near.solve(rows, X, d, B)
         if self.near is not None and self.rough_steps < 0:
             self.near = None  # its matrix is as large as any
-            self.features.limits[:] = NEXT_NEWTON
+            self.features.limits[:] = FIRST_NEWTON  # no solve of its own came before
         if not self._suits_samples(rows, B):
             return self.features.solve(rows, X, d, B)
         del self.features.limits[:1]
