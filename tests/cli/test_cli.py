@@ -29,7 +29,7 @@ def test_demo_shows_features_pixels_certificate_and_accuracy_and_writes_a_report
     result = run("demo", "-k", "5", "--out", str(tmp_path / "report.html"))
     assert result.exit_code == 0
     for words in (
-        "worst radius",
+        "worst concave points",
         "conditions of a local optimum hold to",
         "Held-out accuracy",
         "with 5 features",

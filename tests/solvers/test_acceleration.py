@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dsofs import DSOClassifier
-from dsofs.solvers import acceleration, solve
-from dsofs.solvers.acceleration import BoundedNewton, Proposals, curvature_matrix
+from dsofs.solvers import solve
+from dsofs.solvers.acceleration import WORKING_SET, BoundedNewton, Proposals
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from dsofs.solvers.joint import costs
-from tests.problems import label_columns, random_data, random_problem, standardised
+from dsofs.solvers.loop.point import curvature_matrix
+from tests.problems import random_problem
 
 
 def point_at(problem, weights):
@@ -110,88 +110,14 @@ def test_the_curvature_of_groups_is_that_of_their_rows_added_up(options):
     np.testing.assert_allclose(of_groups, member.T @ of_rows @ member, atol=1e-9 * np.abs(of_rows).max())
 
 
-def fit_and_objective(seed):
-    """A converged fit, its weights with the bias as last row, and the objective of other weights, by definition."""
-    rng = np.random.default_rng(seed)
-    m, n, c = int(rng.integers(8, 50)), int(rng.integers(5, 120)), int(rng.integers(2, 5))
-    X, y = random_data(seed, m, n, c)
-    C = None if seed % 2 else float(10.0 ** rng.uniform(-0.5, 2))
-    fit = DSOClassifier(p=[0.1, 0.3, 0.5, 0.7][seed % 4], C=C).fit(X, y)
-    Z, Y = np.column_stack([standardised(X), np.ones(m)]), label_columns(y)
-
-    def objective(W):
-        margins = Y * (Z @ W)
-        if C is None:
-            if margins.min() <= 0:
-                return np.inf
-            W, margins = W / margins.min(), np.maximum(margins, 1.0)
-        norms = np.linalg.norm(W, axis=1)
-        norms[norms < 1e-12 * norms.max()] = 0.0
-        return np.sum(norms**fit.p) + (0 if C is None else fit.p * C / 2 * np.sum(np.maximum(1 - margins, 0) ** 2))
-
-    W = np.vstack([(fit.coef_ * X.std(axis=0)).T, fit.intercept_ + fit.coef_ @ X.mean(axis=0)])
-    return fit, W, objective
-
-
-@pytest.mark.filterwarnings("ignore:.*(W = 0 is the best|margins cannot be met|cannot be separated)")
-@pytest.mark.parametrize("batch", range(4))
-def test_no_row_can_be_set_to_zero_for_a_lower_objective(batch):
-    for seed in range(20 * batch, 20 * batch + 20):
-        fit, W, objective = fit_and_objective(seed)
-        if fit.status_ not in ("converged", "zero"):
-            continue
-        reached = fit.objective_
-        assert reached == pytest.approx(objective(W) if W.any() else reached, rel=1e-6), seed
-        for row in np.flatnonzero(W.any(axis=1)):
-            fewer = W.copy()
-            fewer[row] = 0.0
-            assert objective(fewer) >= reached * (1 - 1e-5), (seed, row)
-
-
 def test_the_weights_of_the_first_working_set_add_up_to_those_of_all():
     problem = random_problem(0, 20, 400, 3, p=1.0, C=np.full((20, 3), 1.0))
     point = point_at(problem, np.ones(problem.n_groups))
     plain = problem.penalty.weights(point.norms)
     weights = Proposals(problem, warm=False).propose(point, plain, None)
-    assert np.count_nonzero(weights) == acceleration.WORKING_SET * 20
+    assert np.count_nonzero(weights) == WORKING_SET * 20
     assert weights.sum() == pytest.approx(plain.sum())
     assert MarginStep(problem)(weights, point).objective < MarginStep(problem)(plain * (weights > 0), point).objective
-
-
-@pytest.mark.parametrize("p", [0.1, 0.5])
-@pytest.mark.parametrize("negated", [False, True])
-def test_one_feature_ten_times_costs_as_much_as_once(p, negated):
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 2
-    x, others = rng.normal(size=(40, 1)) / 3 + 2 * y[:, None], rng.normal(size=(40, 5))
-    copies = np.repeat(x, 10, axis=1) * (np.where(np.arange(10) % 2, -1, 1) if negated else 1)
-    once, often = (DSOClassifier(p=p).fit(np.hstack([x_, others]), y) for x_ in (x, copies))
-    assert often.objective_ == pytest.approx(once.objective_, rel=1e-9)
-    assert np.count_nonzero(often.coef_) == np.count_nonzero(once.coef_)
-
-
-def test_of_two_rows_that_replace_each_other_one_leaves_at_once(monkeypatch):
-    """Either costs less than it is worth, both together cost more."""
-    monkeypatch.setattr(acceleration, "LEAVING_AT_ONCE", 1.0)
-    d, g2, gain = np.ones(3), np.array([1.0, 1.0, 1.0]), np.array([0.68, 0.67, 0.67])
-    M = np.array([[0.2, 0.2, 0.0], [0.2, 0.2, 0.0], [0.0, 0.0, 0.9]])
-    assert acceleration._superfluous(d, g2, M, gain) == [0]
-    apart = M * np.eye(3)
-    assert acceleration._superfluous(d, g2, apart, gain) == [0, 1]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_that_leave_at_once_are_those_that_leave_slowly(seed, monkeypatch):
-    """The loop ends at a stationary point that is about as good, and the objective never rises."""
-    X, y = random_data(seed, 150, 60, 3)
-    fits = []
-    for few in (0, 10**6):
-        monkeypatch.setattr(acceleration, "LEAVING_SLOWLY", few)
-        fits.append(DSOClassifier(p=0.85).fit(X, y))
-    at_once, slowly = fits
-    assert at_once.status_ == slowly.status_ == "converged"
-    assert at_once.objective_ == pytest.approx(slowly.objective_, rel=0.02)
-    assert (np.diff(at_once.history_["objective"]) <= 1e-10 * at_once.objective_).all()
 
 
 @pytest.mark.parametrize("C", [None, 10.0])

@@ -155,6 +155,10 @@ class Factor:
             return np.asarray(blas.dtrsm(1.0, self.L, rhs.T, side=1, lower=1, trans_a=1, overwrite_b=overwrite)).T
         return np.asarray(lapack.dtrtrs(self.L, rhs, lower=1)[0])
 
+    def back_solve(self, half: Floats) -> Floats:
+        """M^{-1} rhs of R = L^{-1} rhs, without a border."""
+        return np.asarray(blas.dtrsm(1.0, self.L, half.T, side=1, lower=1)).T  # (L'^{-1} R)' = R' L^{-1}
+
     def inverse(self) -> Floats:
         """M^{-1}, of a factor without a border."""
         # Of the transposes of its arguments, LAPACK's lower triangle is our upper one.

@@ -19,7 +19,8 @@ Which solver when, and why:
 How they call each other:
 
     solve -> joint -> linear_programs.interior                                 where it applies
-                   -> loop.reweight -> acceleration                            better weights, and rows that can go
+                   -> loop.reweight -> acceleration                            better weights
+                                    -> local_search                            rows that can go, enter or be exchanged
                                     -> inner.margin | inner.equality           the inner step
                                          -> qp.pivoting                        0 <= a <= C
                                     -> problem.lower_bound                     is it enough?

@@ -1,4 +1,4 @@
-"""Weights that may be better than plain reweighting: Newton's, on a working set of rows; and rows that can go.
+"""Weights that may be better than plain reweighting: Newton's, on a working set of rows.
 
 At p = 1 most rows of the optimum are zero, so the loop works on few of them: small rows that will not stay leave, and
 rows that violate the dual constraint ||X_i'B|| <= 1 return. Below p = 1 a zero row is a local optimum and stays zero.
@@ -13,20 +13,18 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from dsofs.design.interface import Design
-from dsofs.design.linalg import GroupSums, factorise
+from dsofs.design.linalg import factorise
 from dsofs.design.types import Bools, Floats, Ints
 from dsofs.problem import Problem
-from dsofs.ranking import descending
-from dsofs.solvers.loop.point import Point, Step
+from dsofs.solvers.local_search import gains_of_leaving, has_estimates, superfluous
+from dsofs.solvers.loop.point import DIRECT, Point, curvature_matrix
 
 # Plain steps come first. Below p = 1 they choose the local optimum, from even weights better than Newton's; among few
 # rows, where Newton's cost little more, fewer plain ones choose as well.
 FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 # A loop below p = 1 that goes on from the solution of a neighbouring problem has little left to choose: it needs fewer
-# plain steps, and less damping at first. Where no estimate tells which rows can go, it tries them once the certificate
-# is below the last of these: converging first with them, then without, takes twice as many steps.
-WARM_PLAIN_STEPS, WARM_DAMPING, WARM_SETTLED = 1, 0.03, 0.1
+# plain steps, and less damping at first.
+WARM_PLAIN_STEPS, WARM_DAMPING = 1, 0.03
 # The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. And the
 # part of the penalty that the smallest rows have together, which leave too. Up to so many samples that saves no time,
 # as Newton's steps become more.
@@ -40,12 +38,7 @@ FEW_TOGETHER, MANY_TOGETHER, TOGETHER = 256, 512, 11
 MIN_RETURNING, RETURNING = 50, 0.2  # how many rows may return at a time, the latter as a part of those present
 # A row that returned so often stays, with at least this part of the largest weight: multipliers need it.
 MAX_RETURNS, STAYING = 3, 1e-9
-WORTHWHILE = 1e-6  # relative descent; less is no other optimum, or rounding
-MAX_FAILURES = 3  # in a row, of the most promising removals: the others will not pay either
-LIKELY = 2.0  # a removal is tried if so many times its gain exceed its cost, an estimate as samples may change sides
-TOGETHER_GAIN = 0.5  # of the sum of what they are worth alone: with less, rows that are removed at once should not be
 # Newton's steps:
-DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjugate gradients never form it
 CG_TOL, CG_STEPS = 0.05, 50  # the step is damped anyway: a rough solution will do
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.3, 1e-8, 1.0
 RELAX, TIGHTEN = 0.5, 4.0  # damping is multiplied by these after a success and after a failure
@@ -57,10 +50,6 @@ BOUNDED_DAMPING, LEAST_BOUNDED_DAMPING = 0.07, 1e-6
 CAUTIOUS, CONFIDENT = 4.0, 0.5  # it is multiplied by these after a failure and, back to where it was, a success
 EXCHANGES = 3  # so often at most the groups that the model takes below their bound are put there
 TINY = 1e-12  # of the largest: a weight that is as good as none
-# Rows that are not worth their cost, by Newton's model, leave at once instead of shrinking step by step: at most this
-# part of them in a step, as the model holds for few. Up to so many samples that saves little time, and from so many
-# classes on inner steps are too rough to tell what a row is worth.
-LEAVING_AT_ONCE, LEAVING_SLOWLY, ROUGH_CLASSES = 0.05, 128, 100
 
 
 def plain_steps(n_groups: int) -> int:
@@ -82,9 +71,8 @@ class Proposals:
         else:
             few = warm or self.can_return.any()
             self.plain_steps_left = FEW_PLAIN_STEPS if few else plain_steps(problem.n_groups)
-        removes = _has_estimates(problem, warm)
-        self.newton = Newton(WARM_DAMPING if goes_on else FIRST_DAMPING, removes=removes)
-        self.bounded, self.tries_removals = BoundedNewton(), goes_on and not removes
+        self.newton = Newton(WARM_DAMPING if goes_on else FIRST_DAMPING, removes=has_estimates(problem, warm))
+        self.bounded = BoundedNewton()
         many = problem.X.sample_size > KEPT_ALL
         self.may_thin = many and not (warm or problem.convex) and problem.terms is None
         self.together = np.clip(TOGETHER * np.sqrt(problem.Y.size), FEW_TOGETHER, MANY_TOGETHER)
@@ -127,12 +115,6 @@ class Proposals:
         self._learn(accepted)
         # A row that left too early must not spoil the next proposal as well.
         self.rows_may_leave = accepted
-
-    def removals_are_due(self, certificate: float) -> bool:
-        """Whether to try which rows can go before the loop has converged: once, where it goes on from a neighbour."""
-        due = self.tries_removals and certificate < WARM_SETTLED
-        self.tries_removals &= not due
-        return due
 
     def _by_newton(self, point: Point, plain: Floats) -> Floats:
         weights = self.newton.propose(self.problem, point)
@@ -214,104 +196,6 @@ def _returning(point: Point, can_return: Bools, dual_norms: Floats | None) -> In
     return np.sort(violating[np.argsort(dual_norms[violating])[-most:]])
 
 
-def without_superfluous_rows(problem: Problem, step: Step, point: Point) -> Point | None:
-    """A point without some of the rows whose objective is lower; None if no single row can go.
-
-    Below p = 1 a row of zeros is always a local optimum, and the loop can come to rest at a point where removing one
-    row, and letting the others take over, lowers the objective. With the weights d kept, removing row i changes the
-    bound that the loop minimises by
-
-        cost - gain  =  1/2 d_i g_i^2 / (1 - h_i)  -  (1/p - 1/2) ||w_i||^p,       h_i = d_i sum_j g_ij^2 P_jii / g_i^2,
-
-    where P is the ``Curvature`` of the samples on the margin. Rows for which that may be negative are tried, each with
-    an inner step: first one, then two at once, then four, ... while the gain is about the sum of what each would
-    gain alone, then fewer again. With hard margins removing a row changes which samples are on the margin, and the
-    estimate says nothing: the smallest rows are tried first, one at a time.
-    """
-    if len(np.flatnonzero(point.weights)) > DIRECT or point.curvature is None:
-        return None
-    best, failures, at_once, growth = point, 0, 1, 2
-    groups, worth = _candidates(problem, point)
-    while len(groups) and failures < MAX_FAILURES:
-        count = max(1, min(at_once, int(np.count_nonzero(worth > 0))))
-        weights = problem.penalty.weights(best.norms)
-        weights[groups[:count]] = 0.0
-        candidate = None  # the last may be as large as the point: let go of it before the next
-        candidate = step.roughly(weights, best) if weights.any() else None
-        gain = -np.inf if candidate is None else best.objective - candidate.objective
-        if candidate is not None and gain > max(WORTHWHILE * best.objective, TOGETHER_GAIN * worth[1:count].sum()):
-            best, failures, at_once = candidate, 0, growth * count
-        elif count > 1:
-            at_once, growth = count // 2, 1
-            continue
-        else:
-            failures += 1
-        groups, worth = groups[count:], worth[count:]
-    return None if best is point else best
-
-
-def _candidates(problem: Problem, point: Point) -> tuple[Ints, Floats]:
-    """Groups whose removal may pay, the most promising first; of equal ones the last, so that the first stays.
-
-    And what each is worth, an estimate, or less than nothing where there is none.
-    """
-    groups = np.flatnonzero(point.weights)
-    worth = -point.norms[groups]
-    if _all_soft(problem):
-        cost, gain = _estimates(problem, point, groups)
-        likely = LIKELY * gain > cost
-        groups, worth = groups[likely], (gain - cost)[likely]
-    order = np.lexsort((-groups, descending(worth)))
-    return groups[order], worth[order]
-
-
-def _all_soft(problem: Problem) -> bool:
-    """Whether all classes have squared slack: what removing a row costs can then be estimated."""
-    return problem.slack is not None and bool(problem.soft_columns.all())
-
-
-def _has_estimates(problem: Problem, warm: bool) -> bool:
-    """Whether rows leave for good as soon as they are not worth their cost."""
-    below_one = not problem.convex and problem.terms is None
-    few_classes = problem.Y.shape[1] < ROUGH_CLASSES
-    return below_one and few_classes and _all_soft(problem) and (warm or problem.X.sample_size > LEAVING_SLOWLY)
-
-
-def _estimates(problem: Problem, point: Point, groups: Ints) -> tuple[Floats, Floats]:
-    """The cost and the gain of removing each group."""
-    M = curvature_matrix(problem, point, point.X, point.rows, point.G, groups)
-    g2 = problem.norms(point.G, point.rows)[groups] ** 2
-    return _costs(point.weights[groups], g2, M.diagonal()), _gains(problem, point, groups)
-
-
-def _costs(d: Floats, g2: Floats, curvature: Floats) -> Floats:
-    """1/2 d g^2 / (1 - h),  h = d M_ii / g^2."""
-    info = np.finfo(np.float64)
-    return 0.5 * d * g2 / np.maximum(1 - d * curvature / np.maximum(g2, info.tiny), info.eps)
-
-
-def _gains(problem: Problem, point: Point, groups: Ints) -> Floats:
-    p = problem.powers[groups]
-    return np.asarray((1 / p - 0.5) * point.norms[groups] ** p)
-
-
-def _superfluous(d: Floats, g2: Floats, M: Floats, gain: Floats) -> list[int]:
-    """Positions of groups that are removed one after the other while a gain exceeds its cost, the best first.
-
-    Without group i the others pull harder, since  d(g^2)/dd = -2 M:  of two that replace each other one stays.
-    """
-    g2, gain, curvature, gone = g2.copy(), gain.copy(), M.diagonal(), list[int]()
-    for _ in range(max(1, int(LEAVING_AT_ONCE * len(d)))):
-        cost = _costs(d, g2, curvature)
-        i = int(np.argmax(gain - cost))
-        if gain[i] <= cost[i]:
-            break
-        gone.append(i)
-        gain[i] = -np.inf
-        g2 += 4 * cost[i] / g2[i] * M[i]  # 2 d / (1 - h): as much as its weight was, and what the others made of it
-    return gone
-
-
 class Newton:
     """Newton's step for the weights, with Levenberg-Marquardt damping: a faster proposal than reweighting alone.
 
@@ -329,7 +213,7 @@ class Newton:
     penalty. Near a stationary point that is no minimum such steps would crawl: there each direction is gone along by
     the size of its curvature, whatever its sign. Where groups differ in p, each has its own r.
 
-    Of the groups that shrink, those that cost more than they are worth (see ``without_superfluous_rows``) leave at
+    Of the groups that shrink, those that cost more than they are worth (see ``local_search``) leave at
     once. A group with which that failed is not tried again here.
     """
 
@@ -377,8 +261,8 @@ class Newton:
         proposal[active] = d * change
         if self.removes:
             shrinking = (change < 1) & ~np.isin(active, self.needed)
-            gain = np.where(shrinking, _gains(problem, point, active), -np.inf)
-            self.removed = active[_superfluous(d, g2, M, gain)] if M is not None else active[:0]
+            gain = np.where(shrinking, gains_of_leaving(problem, point.norms, active), -np.inf)
+            self.removed = active[superfluous(d, g2, M, gain)] if M is not None else active[:0]
             proposal[self.removed] = 0.0
         return proposal
 
@@ -459,16 +343,6 @@ def _non_negative(M: Floats, target: Floats) -> Floats:
             break
         positive &= v > 0
     return np.maximum(v, 0.0)
-
-
-def curvature_matrix(problem: Problem, point: Point, X: Design, rows: Ints, G: Floats, groups: Ints) -> Floats:
-    """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X and whose X'B is G, added up within ``groups``."""
-    assert point.curvature is not None
-    sums = None if problem.groups is None else GroupSums.of(np.searchsorted(groups, problem.groups[rows]), len(groups))
-    M = np.zeros((len(groups), len(groups)))
-    for columns, curvature in point.curvature:
-        M += curvature.matrix(X, rows, G[:, columns], sums)
-    return M
 
 
 def _curvature_product(problem: Problem, point: Point, active: Ints, root: Floats) -> Callable[[Floats], Floats]:

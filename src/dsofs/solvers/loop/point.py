@@ -14,6 +14,8 @@ from dsofs.design.linalg import Factor, GroupSums, places_in, product_with_itsel
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem
 
+DIRECT = 256  # up to so many groups M is formed and factorised; beyond, conjugate gradients never form it
+
 
 class Curvature(Protocol):
     """P_j = X_F'(K_FF + s)^{-1} X_F of some classes: how G = X'B answers to the weights, dG_j = -P_j (G_j o dd).
@@ -144,6 +146,16 @@ class Point:
         known = curvature if len(curvature) == len(parts) else None
         exact = all(inner.exact for _, inner in parts)
         return cls(weights, rows, X, W, B, G, norms, objective, free, known, exact)
+
+
+def curvature_matrix(problem: Problem, point: Point, X: Design, rows: Ints, G: Floats, groups: Ints) -> Floats:
+    """sum_j diag(G_j) P_j diag(G_j) on ``rows``, whose columns are X and whose X'B is G, added up within ``groups``."""
+    assert point.curvature is not None
+    sums = None if problem.groups is None else GroupSums.of(np.searchsorted(groups, problem.groups[rows]), len(groups))
+    M = np.zeros((len(groups), len(groups)))
+    for columns, curvature in point.curvature:
+        M += curvature.matrix(X, rows, G[:, columns], sums)
+    return M
 
 
 class Step(Protocol):

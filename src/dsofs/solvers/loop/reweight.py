@@ -14,8 +14,9 @@ import numpy as np
 
 from dsofs.design.types import Floats
 from dsofs.problem import SUPPORT, History, Problem, Solution, Status, Survival
-from dsofs.solvers.acceleration import Proposals, without_superfluous_rows
+from dsofs.solvers.acceleration import Proposals
 from dsofs.solvers.inner.margin import free_model, objective_at_zero
+from dsofs.solvers.local_search import LocalSearch
 from dsofs.solvers.loop.point import Point, Step, relative_gap
 
 COLLAPSED = 1e-9  # all norms below this part of the largest there ever was
@@ -45,7 +46,10 @@ def reweight(
     point = step(np.ones(problem.n_groups) if weights is None else weights, None)
     if point is None:
         return None
-    proposals = Proposals(problem, warm=survival is not None) if accelerate else None
+    warm = survival is not None
+    proposals = Proposals(problem, warm) if accelerate else None
+    searches = accelerate and not problem.convex and problem.terms is None
+    search = LocalSearch(problem, step, warm=warm) if searches else None
     survival = survival.copy() if survival else Survival.start(len(problem.of_W(point.norms)))
     history, certify = History(), Certifier(problem, tol)
     while True:
@@ -56,20 +60,12 @@ def reweight(
         status = _status(history, tol, max_iter, rest)
         if status is None or not problem.convex:  # below p = 1 nothing left means nothing that is not stationary
             status = _collapsed(problem, point, survival) or status
-        tries = _tries_removals(problem, proposals, status, certificate)
-        following = without_superfluous_rows(problem, step, point) if tries else None
+        following = search(point, status, certificate) if search else None
         if following is None and status is None:
             following = _next_point(problem, step, point, plain, proposals, dual_norms)
         if following is None:
             return _solution(problem, point, certify, status or _at_rest(problem, point), history, survival)
         point = following
-
-
-def _tries_removals(problem: Problem, proposals: Proposals | None, status: Status | None, certificate: float) -> bool:
-    """Whether to look for rows that can go: at a local optimum, or where ``proposals`` finds it near enough."""
-    if proposals is None or problem.convex or problem.terms is not None:
-        return False
-    return status is Status.CONVERGED or (status is None and proposals.removals_are_due(certificate))
 
 
 def _next_point(
