@@ -86,9 +86,8 @@ def accuracy(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarra
 def draw(commit: str) -> None:
     rows = {(row.data, row.seed, row.method): row.values for row in rows_of(STUDY) if "objective" in row.values}
     both = [(data, split) for data, split, who in rows if who == TODAY and (data, split, BEFORE) in rows]
-    lines = [
-        line_of(data, rows, [pair for pair in both if pair[0] == data]) for data in dict.fromkeys(d for d, _ in both)
-    ]
+    names = dict.fromkeys(data for data, _ in both)
+    lines = [line_of(name, rows, [pair for pair in both if pair[0] == name]) for name in names]
     lines.append(line_of("all", rows, both))
     write_table(
         STUDY,
@@ -97,8 +96,8 @@ def draw(commit: str) -> None:
          *(f"accuracy, k = {k}" for k in FIRST)],
         lines,
         f"Default fits on 60 % of each set (at most 2,000 samples), {len({split for _, split in both})} splits, "
-        f"against those of {commit}. Changes of the objective, the median ratio of the steps, and changes of the accuracy of a "
-        "linear SVM (C = 1) on the first features, in points, with standard errors over the fits.",
+        f"against those of {commit}. Changes of the objective, the median ratio of the steps, and changes of the "
+        "accuracy of a linear SVM (C = 1) on the first features, in points, with standard errors over the fits.",
     )  # fmt: skip
 
 
