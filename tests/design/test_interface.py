@@ -59,7 +59,8 @@ def test_operations_equal_those_of_the_matrix(X, kind, bias, budget, tmp_path):
         np.testing.assert_allclose(view.column_norms(), np.linalg.norm(matrix, axis=0), **close)
         u, rough = np.arange(len(Z)), view.rough()
         results = ((rough.normal_matrix(u), matrix.T * u @ matrix), (rough.dot(W[use]), matrix @ W[use]))
-        for result, exact in (*results, (rough.tdot(B), matrix.T @ B)):
+        others = ((rough.tdot(B), matrix.T @ B), (rough.gram(d[use]), matrix * d[use] @ matrix.T))
+        for result, exact in results + others:
             np.testing.assert_allclose(result, exact, atol=1e-6 * np.abs(exact).max())
         (H, h), (nothing, none) = view.normal_equations([(few, d[:11], B[few]), (few[:0], d[:0], B[:0])])
         np.testing.assert_allclose(H, matrix[few].T * d[:11] @ matrix[few], **close)

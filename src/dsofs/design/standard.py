@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -195,7 +196,7 @@ class StandardDesign(Design):
         """The same columns, each divided by its size."""
         return self._like(self.columns.divided_by(sizes), self.bias / bias)
 
-    def _like(self, columns: Columns, bias: float) -> StandardDesign:
+    def _like(self, columns: Columns, bias: float) -> Self:
         return type(self)(self.X, columns, bias, self.budget, self.sample_weight)
 
     def compact(self) -> Design:

@@ -25,10 +25,10 @@ FEW_PLAIN_STEPS, PLAIN_STEPS, PLAIN_STEPS_OF_FEW_ROWS = 3, 10, 6
 # A loop below p = 1 that goes on from the solution of a neighbouring problem has little left to choose: it needs fewer
 # plain steps, and less damping at first.
 WARM_PLAIN_STEPS, WARM_DAMPING = 1, 0.03
-# The part of the rows that each of them keeps, down to DIRECT: those of the optimum are soon among the largest. And the
-# part of the penalty that the smallest rows have together, which leave too. Up to so many samples that saves no time,
-# as Newton's steps become more.
-KEPT, NEGLIGIBLE, KEPT_ALL = 0.8, 0.01, 256
+# The part of the rows that each of them keeps, as those of the optimum are soon among the largest, and the part of the
+# penalty that the others may have together once there are few. The smallest rows that have the last part of it leave in
+# any case. Up to so many samples that saves no time, as Newton's steps become more.
+KEPT, AMONG_FEW, NEGLIGIBLE, KEPT_ALL = 0.8, 0.05, 0.01, 256
 WORKING_SET = 3  # groups per sample in the first working set; optima have one to three
 GONE = 1e-5  # a row this small, relative to the largest, is as good as zero
 LEAVING_NORM, LEAVING_DUAL = 1e-3, 0.9  # a row this small, with a dual norm this far below 1, will not stay
@@ -106,8 +106,10 @@ class Proposals:
             _keep_largest(weights, int(WORKING_SET * self.problem.X.sample_size))
             weights *= plain.sum() / weights.sum()  # they take over: as small as they were, slack would cost less
         elif self.may_thin:
-            most = max(DIRECT, int(np.ceil(KEPT * np.count_nonzero(plain))))
-            _keep_largest(weights, min(most, _count_that_matters(self.problem.penalty.terms(point.norms))))
+            terms = self.problem.penalty.terms(point.norms)
+            most = int(np.ceil(KEPT * np.count_nonzero(plain)))
+            most = max(most, min(DIRECT, _count_that_matters(terms, AMONG_FEW)))
+            _keep_largest(weights, min(most, _count_that_matters(terms, NEGLIGIBLE)))
         return weights
 
     def learn(self, accepted: bool) -> None:
@@ -149,10 +151,10 @@ def _keep_largest(weights: Floats, count: int) -> None:
         weights[np.argpartition(weights, -count)[:-count]] = 0.0
 
 
-def _count_that_matters(terms: Floats) -> int:
-    """How many of the largest of these terms hold all of their sum but a negligible part."""
+def _count_that_matters(terms: Floats, negligible: float) -> int:
+    """How many of the largest of these terms hold all of their sum but this part."""
     falling = np.cumsum(np.sort(terms)[::-1])
-    return int(np.searchsorted(falling, (1 - NEGLIGIBLE) * falling[-1])) + 1
+    return int(np.searchsorted(falling, (1 - negligible) * falling[-1])) + 1
 
 
 def _leaving(problem: Problem, point: Point, weights: Floats, can_return: Bools) -> Bools:

@@ -57,6 +57,13 @@ def test_the_first_solve_is_least_squares_on_all_samples(space, monkeypatch):
         np.testing.assert_allclose(inner.W[:, j], expected, rtol=0, atol=1e-3 * np.abs(expected).max())
 
 
+def test_where_all_classes_share_a_hessian_the_first_solve_takes_one_conjugate_gradient(monkeypatch):
+    X, Y, d, _, _ = data_for("more samples than features", 0, monkeypatch, MAX_CG=1)
+    inner = NearOptimum(Block(X), Y, SquaredHinge(np.full_like(Y, 0.5))).solve(np.arange(60), Block(X), d, None)
+    expected = np.linalg.solve(np.diag(1 / d) + 2 * X.T @ X, 2 * X.T @ Y)
+    np.testing.assert_allclose(inner.W, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 def test_it_suits_where_products_take_less_time_than_factors():
     rng = np.random.default_rng(0)
     X = sparse.random(1000, 2000, density=0.01, format="csr", rng=rng)

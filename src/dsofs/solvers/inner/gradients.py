@@ -166,16 +166,19 @@ class NearOptimum:
         return near_optimum(W, X, self.Y, self.loss)
 
     def _hessian(self, rows: Ints, X: Design, root: Floats, B: Floats | None) -> Floats | None:
-        """D^{1/2} X' diag(u) X D^{1/2} for a mean of u, where a preconditioner saves time."""
+        """D^{1/2} X' diag(u) X D^{1/2} for a mean of u, where a preconditioner saves time.
+
+        In the first solve, with all samples inside the margin, it is the Hessian itself of all classes.
+        """
         r, held = len(rows), places_in(self.rows, rows)
         work = r**3 / 6 + (X.n_stored * r / 2 if held is None else 0)
-        if B is None or work > SAVED * X.n_stored * self.Y.shape[1]:
+        if work > (FIRST_PRODUCTS if B is None else SAVED) * self._product(X):
             return None
         if held is None:
             slack = np.broadcast_to(self.loss.slack, self.Y.shape).mean(axis=1)
             self.rows, self.H, held = rows, X.normal_matrix(1 / slack), np.arange(r)
         M = scaled_principal(self.H, held, root.astype(self.H.dtype))
-        M *= float(np.mean(B != 0))
+        M *= 1.0 if B is None else float(np.mean(B != 0))
         return M
 
 
