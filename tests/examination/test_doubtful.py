@@ -63,13 +63,15 @@ def test_doubtful_labels_are_in_the_proof_only_where_there_was_one():
 
 
 @pytest.mark.skipif(not DATA, reason="needs the folder of data sets, DSOFS_DATA")
-@pytest.mark.parametrize(("name", "hits", "most"), [("mislabel_colon", 5, 6), ("mislabel_breast_west", 4, 6)])
+@pytest.mark.parametrize(("name", "hits", "most"), [("mislabel_colon", 5, 0.5), ("mislabel_breast_west", 3.5, 1)])
 def test_doubtful_labels_of_the_literature(name, hits, most):
+    """So many of nine in the mean over draws of the resamples, and at most so many others."""
     path = Path(DATA) / "more" / f"{name}.npz"
     if not path.exists():
         pytest.skip(f"needs {path.name}")
     with np.load(path) as data:
         X, y, suspect = data["X"], data["y"], data["suspect"]
-    found = listed(X, y, DSOSelector(10))
-    assert len(found & {str(row) for row in np.flatnonzero(suspect)}) >= hits
-    assert len(found) <= most
+    doubted = {str(row) for row in np.flatnonzero(suspect)}
+    draws = [listed(X, y, DSOSelector(10), random_state=draw) for draw in range(5)]
+    assert np.mean([len(found & doubted) for found in draws]) >= hits
+    assert np.mean([len(found - doubted) for found in draws]) <= most

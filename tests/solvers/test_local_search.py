@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from dsofs import DSOClassifier
 from dsofs.design import Block
-from dsofs.solvers import local_search, solve
+from dsofs.solvers import acceleration, local_search, solve
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
 from dsofs.solvers.loop.reweight import reweight
@@ -189,10 +189,13 @@ def test_rows_that_leave_at_once_are_those_that_leave_slowly(seed, monkeypatch):
     """The loop ends at a stationary point that is about as good, and the objective never rises."""
     X, y = random_data(seed, 150, 60, 3)
     fits = []
-    for few in (0, 10**6):
-        monkeypatch.setattr(local_search, "LEAVING_SLOWLY", few)
-        fits.append(DSOClassifier(p=0.85).fit(X, y))
+    for at_once in (True, False):
+        with monkeypatch.context() as patch:
+            if not at_once:
+                patch.setattr(acceleration, "has_estimates", lambda problem: False)
+            fits.append(DSOClassifier(p=0.85, C="auto").fit(X, y))
     at_once, slowly = fits
+    assert at_once.n_iter_ < slowly.n_iter_
     assert at_once.status_ == slowly.status_ == "converged"
     assert at_once.objective_ == pytest.approx(slowly.objective_, rel=0.02)
     assert (np.diff(at_once.history_["objective"]) <= 1e-10 * at_once.objective_).all()

@@ -71,7 +71,7 @@ class Proposals:
         else:
             few = warm or self.can_return.any()
             self.plain_steps_left = FEW_PLAIN_STEPS if few else plain_steps(problem.n_groups)
-        self.newton = Newton(WARM_DAMPING if goes_on else FIRST_DAMPING, removes=has_estimates(problem, warm))
+        self.newton = Newton(WARM_DAMPING if goes_on else FIRST_DAMPING, removes=has_estimates(problem))
         self.bounded = BoundedNewton()
         many = problem.X.sample_size > KEPT_ALL
         self.may_thin = many and not (warm or problem.convex) and problem.terms is None

@@ -26,12 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dsofs.design.budget import DOUBLE
-from dsofs.design.columns import WithColumns
 from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Status
 from dsofs.ranking import descending
-from dsofs.solvers.inner.features import NOT_PENALISED, scaling
 from dsofs.solvers.loop.point import DIRECT, Point, Step, curvature_matrix
 
 WORTHWHILE = 1e-6  # relative descent; less is no other optimum, or rounding
@@ -49,9 +47,9 @@ SETTLED, PAID, EXCHANGES = 0.03, 1e-3, 2
 NEAREST, PROMISING = 256, 32
 LEAST_CURVATURE = 1e-3  # of a row by itself, where rounding or the mean over classes leaves less to the others
 # Rows that are not worth their cost, by Newton's model, leave at once instead of shrinking step by step: at most this
-# part of them in a step, as the model holds for few. Up to so many samples that saves little time, and from so many
-# classes on inner steps are too rough to tell what a row is worth.
-LEAVING_AT_ONCE, LEAVING_SLOWLY, ROUGH_CLASSES = 0.05, 128, 100
+# part of them in a step, as the model holds for few.
+LEAVING_AT_ONCE = 0.05
+ROUGH_CLASSES = 100  # from so many classes on inner steps are too rough to tell what a row is worth
 REWEIGHTINGS = 30  # of a row that enters, towards its best weight
 INFO = np.finfo(np.float64)
 
@@ -62,7 +60,7 @@ class LocalSearch:
     def __init__(self, problem: Problem, step: Step, *, warm: bool) -> None:
         """``warm``: the loop goes on from the solution of a neighbouring problem."""
         self.problem, self.step = problem, step
-        estimated = has_estimates(problem, warm)
+        estimated = has_estimates(problem)
         self.removes_early = warm and not estimated
         self.exchanges_left = EXCHANGES if estimated and not warm and problem.groups is None else 0
 
@@ -212,22 +210,23 @@ def _nearest(problem: Problem, point: Point, zero: Ints) -> Ints:
 
 
 def _promising(problem: Problem, point: Point, active: Ints, zero: Ints) -> Ints:
-    """Of the rows of zeros those that would be worth most, were the curvature of every class the mean of all."""
+    """Of the rows of zeros those that would be worth most, were the curvature of every class the mean of all.
+
+    (And were there no rows without penalty.)
+    """
     assert problem.slack is not None
-    u = np.mean((point.B != 0) / problem.slack, axis=1)
-    X, X_active = problem.X.block(zero), WithColumns(point.X, problem.F) if problem.F.size else point.X
-    d = np.append(point.weights[active], np.full(problem.F.shape[1], np.inf))
-    Z, Z_active = X.on_host(), X_active.samples(slice(None)).on_host() * scaling(d)
-    H = Z_active.T @ (u[:, None] * Z_active)
-    factor = factorise(H, np.where(np.isinf(d), NOT_PENALISED * H.diagonal(), 1.0), overwrite=True)
-    T = factor.half_solve((u[:, None] * Z_active).T @ Z)
-    alone, r = u @ np.square(Z), len(active)
+    u, d = np.mean((point.B != 0) / problem.slack, axis=1), point.weights[active]
+    X = problem.X.block(zero)
+    Z, Z_active = X.on_host(), point.X.samples(slice(None)).on_host() * np.sqrt(d)
+    weighted = (u[:, None] * Z_active).T
+    factor = factorise(weighted @ Z_active, 1.0, overwrite=True)  # 1 + D^1/2 H D^1/2
+    T = factor.half_solve(weighted @ Z)
+    alone = u @ np.square(Z)
     own = np.maximum(alone - np.einsum("ij,ij->j", T, T), LEAST_CURVATURE * alone)
-    across = factor.back_solve(T)[:r] / np.sqrt(d[:r, None])
-    G, d = X.tdot(point.B), d[:r]
-    g2, new_g2 = row_norms(point.G) ** 2, row_norms(G) ** 2
-    present = Rows(g2, (1 - factor.inverse().diagonal()[:r]) / d * g2)
-    worth, _ = _worth(problem, point, present, Rows(new_g2, own * new_g2), point.G @ G.T * across)
+    across = factor.back_solve(T) / np.sqrt(d)[:, None]
+    G, g2 = X.tdot(point.B), row_norms(point.G) ** 2
+    present, new = Rows(g2, (1 - factor.inverse().diagonal()) / d * g2), row_norms(G) ** 2
+    worth, _ = _worth(problem, point, present, Rows(new, own * new), point.G @ G.T * across)
     return np.sort(zero[np.argsort(worth.max(axis=0))[-PROMISING:]])
 
 
@@ -251,11 +250,10 @@ def all_soft(problem: Problem) -> bool:
     return problem.slack is not None and bool(problem.soft_columns.all())
 
 
-def has_estimates(problem: Problem, warm: bool) -> bool:
-    """Whether rows leave for good as soon as they are not worth their cost."""
-    below_one = not problem.convex and problem.terms is None
+def has_estimates(problem: Problem) -> bool:
+    """Whether what a row is worth is known well enough to remove it unseen, and to look for others."""
     few_classes = problem.Y.shape[1] < ROUGH_CLASSES
-    return below_one and few_classes and all_soft(problem) and (warm or problem.X.sample_size > LEAVING_SLOWLY)
+    return not problem.convex and problem.terms is None and few_classes and all_soft(problem)
 
 
 def levers(d: Floats, g2: Floats, curvature: Floats) -> Floats:
@@ -293,7 +291,8 @@ def superfluous(d: Floats, g2: Floats, M: Floats, gain: Floats) -> list[int]:
 
 def worth_of_entering(p: float, g2: Floats, h: Floats) -> tuple[Floats, Floats]:
     """The best weight d of each row, and what it is then worth; -inf where no weight is worth its penalty."""
-    r, g2, h = p / (2 - p), np.maximum(g2, INFO.tiny), np.maximum(h, INFO.tiny)
+    r, h = p / (2 - p), np.maximum(h, INFO.tiny)
+    g2 = np.where(g2 > INFO.eps * g2.max(initial=0.0), g2, 0.0)  # less is rounding, as of a copy of a covariate
     # The most that the worth can be per d^r, over all d, must exceed the penalty: it is largest at d h = 1/r - 1.
     worthy = r * (1 / r - 1) ** (1 - r) * g2 > (2 - p) / p * h ** (1 - r)
     d, worth = np.zeros(g2.shape), np.full(g2.shape, -np.inf)
