@@ -71,6 +71,26 @@ def test_singular_matrix_of_a_separable_class(seed):
     assert a @ np.abs(margins - 1) <= 1e-8 * a.sum() * max(1.0, a.max())
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_known_rank_changes_nothing_but_the_way(seed, bias, monkeypatch):
+    """With more free samples than the rank pivoting is given up at once."""
+    rng = np.random.default_rng(seed)
+    X, F = rng.normal(size=(120, 12)), np.ones((120, 1)) if bias else None
+    Y = np.sign(X @ rng.normal(size=(12, 3)) + 0.2 * bias)
+    K = X * rng.uniform(0.2, 2, size=12) @ X.T
+    tried, least_squares = [], pivoting.ProximalStep._by_least_squares
+    monkeypatch.setattr(
+        pivoting.ProximalStep, "_by_least_squares", lambda *args: tried.append(args) or least_squares(*args)
+    )
+    known, unknown = (solve_qp(K, Y, np.ones_like(Y), Y, F=F, rank=rank) for rank in (12, None))
+    assert len(tried) >= 3
+    assert unknown.solved
+    assert known.residual <= pivoting.KKT_TOL * max(1.0, np.abs(known.B).max())
+    scale = max(1.0, np.abs(unknown.B).max())
+    np.testing.assert_allclose(X.T @ known.B, X.T @ unknown.B, atol=1e-8 * scale)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_warm_start_changes_nothing(seed):
     K, _, y, q = random_qp(seed)

@@ -106,7 +106,7 @@ class GramSpace:
 
     def solve(self, rows: Ints, X: Design, d: Floats, B: Floats | None) -> Inner | None:
         try:
-            solved = solve_qp(X.gram(d), self.Y, self.ones, B, self.slack, self.upper, self.F)
+            solved = solve_qp(X.gram(d), self.Y, self.ones, B, self.slack, self.upper, self.F, rank=len(rows))
         except np.linalg.LinAlgError:
             return None
         if not solved.solved:

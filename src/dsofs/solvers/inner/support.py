@@ -90,7 +90,8 @@ class SupportVectors:
         block = X.samples(near)
         y = self.Y[near, j : j + 1]
         try:
-            solved = solve_qp(block.gram(d), y, np.ones_like(y), start[near, j : j + 1], F=self.F[near])
+            start = start[near, j : j + 1]
+            solved = solve_qp(block.gram(d), y, np.ones_like(y), start, F=self.F[near], rank=X.n_columns)
         except np.linalg.LinAlgError:
             return None
         if not solved.solved:
