@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -67,9 +69,9 @@ CV_RULES: dict[str, Rule] = DSO_RULES | {
 # Parameter -> what each of its entries may be.
 ENTRIES: dict[str, Rule] = {"ps": DSO_RULES["p"], "Cs": DSO_RULES["C"], "ks": integer(1)}
 HOLDS_A_NUMBER = Rule(lambda Cs: ARRAY_LIKE.test(Cs) and any(map(real(0).test, Cs)), "values with a number among them")
-# X up to this size is copied for every fold. joblib would put a larger array into a file that workers share, and often
-# waits for a tenth of a second before it removes that: as long as it takes to copy about this much six times.
-COPIED = "5M"
+# X up to this size is copied for every worker. joblib puts a larger array into a file that workers share, and often
+# waits for a tenth of a second before it removes that: as long as it takes to copy this much for three workers.
+COPIED = "10M"
 CV_CONFLICTS = dso_conflicts("Cs", HOLDS_A_NUMBER, "must hold no number")
 
 
@@ -87,7 +89,7 @@ class PathPoint:
 
 @dataclass(frozen=True)
 class AllSamples:
-    """What a fold takes its samples from: no more than it needs, as every worker is handed it for every fold."""
+    """What folds take their samples from: no more than they need, as every worker is handed it."""
 
     X: AnyArray
     codes: Ints
@@ -248,9 +250,8 @@ class DSOSelectorCV(RankedSelector):
         _refuse_one_class(folds, data)
         samples = AllSamples(data.X, data.codes, data.classes, data.importance, data.design.sample_weight)
         # Whatever the folds say, the path on all data is needed, and it takes longest: it comes first.
-        jobs = [delayed(_whole_path)(self, data), *(delayed(_score_fold)(self, samples, *fold) for fold in folds)]
-        # All are dispatched at once, one by one: no worker waits for the next, or for one that has two of them.
-        path, *scores = Parallel(self.n_jobs, batch_size=1, pre_dispatch="all", max_nbytes=COPIED)(jobs)
+        jobs: list[Callable[[], Any]] = [partial(_score_fold, self, samples, *fold) for fold in folds]
+        path, *scores = _shared_out([partial(_whole_path, self, data), *jobs], self.n_jobs)
         self._n_features_at_fit = self.n_features_to_select
         self._choose(settings, np.stack(scores, axis=1))
         self._publish_path(data, path)
@@ -401,6 +402,19 @@ def _splitter(cv: Any, codes: Ints) -> Any:
     if isinstance(cv, Integral):
         cv = max(2, min(int(cv), int(np.bincount(codes).min())))
     return check_cv(cv, codes, classifier=True)
+
+
+def _shared_out(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    """What each returns. A worker is handed all that it is to do at once, and so X only once."""
+    n = min(effective_n_jobs(n_jobs), len(jobs))
+    answers = Parallel(n_jobs, batch_size=1, pre_dispatch="all", max_nbytes=COPIED)(
+        delayed(_one_by_one)(jobs[worker::n]) for worker in range(n)
+    )
+    return [answers[place % n][place // n] for place in range(len(jobs))]
+
+
+def _one_by_one(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [job() for job in jobs]
 
 
 def _whole_path(selector: DSOSelectorCV, data: TrainingData) -> list[PathPoint]:
