@@ -16,18 +16,19 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import WIDE, available, load, synthetic
 from benchmarks.harness import RESULTS, interleave, keep, record, rows_of, write_table
-from benchmarks.middle import Data, real
+from benchmarks.middle import Data, counts, images, real
 from dsofs import DSOSelector, DSOSelectorCV
 from dsofs.experiments.results import Row
 
 STUDY = "cross_validation"
 POWERS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
 MARGINS = {"default slack": "auto", "hard": None}
-SHAPES = {"synthetic 200x5000x5": (200, 5000, 5)}
+SHAPES = {"synthetic 200x5000x5": (200, 5000, 5), "synthetic 300x20000x2": (300, 20_000, 2)}
+MIDDLE = {"images 1440x1024x20": images, "counts 1943x3289x2": counts}
 # Larger sets, at most so many samples of each; on counts a hard margin takes minutes, and is left out.
 LARGER = ("semeion", "mnist_4v9", "more/pbmc68k_reduced", "more/cora_os", "more/webkb_wisconsin")
 MOST_SAMPLES = 1000
-COUNTS = ("cora_os", "webkb_wisconsin")
+COUNTS = ("cora_os", "webkb_wisconsin", "counts 1943x3289x2")
 SELECTION, TWO_JOBS, SCORED = "selection", "selection, n_jobs=2", "with scoring"
 
 
@@ -52,7 +53,7 @@ def main(rounds: int, data: tuple[str, ...], margins: tuple[str, ...], table: bo
 
 def sets() -> dict[str, Callable[[], Data]]:
     found: dict[str, Callable[[], Data]] = {name: partial(load, name) for name in available()}
-    found |= {name: partial(synthetic, 0, *shape) for name, shape in SHAPES.items()}
+    found |= {name: partial(synthetic, 0, *shape) for name, shape in SHAPES.items()} | MIDDLE
     return found | {name.removeprefix("more/"): partial(real, name, MOST_SAMPLES) for name in available(LARGER)}
 
 
@@ -92,7 +93,7 @@ def so_far() -> list[Row]:
 
 def in_table(line: tuple[str, str]) -> tuple[int, int]:
     """Where the line of a set and its margins is, whichever was measured last."""
-    names = [*WIDE, *SHAPES, *(name.removeprefix("more/") for name in LARGER)]
+    names = [*WIDE, *SHAPES, *MIDDLE, *(name.removeprefix("more/") for name in LARGER)]
     return names.index(line[0]), [*MARGINS].index(line[1])
 
 
