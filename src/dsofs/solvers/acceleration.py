@@ -107,8 +107,9 @@ class Proposals:
             weights *= plain.sum() / weights.sum()  # they take over: as small as they were, slack would cost less
         elif self.may_thin:
             terms = self.problem.penalty.terms(point.norms)
-            most = int(np.ceil(KEPT * np.count_nonzero(plain)))
-            most = max(most, min(DIRECT, _count_that_matters(terms, AMONG_FEW)))
+            # Rows that left too early are exchanged in the end, where what they are worth is known.
+            part = AMONG_FEW if self.newton.removes else NEGLIGIBLE
+            most = max(int(np.ceil(KEPT * np.count_nonzero(plain))), min(DIRECT, _count_that_matters(terms, part)))
             _keep_largest(weights, min(most, _count_that_matters(terms, NEGLIGIBLE)))
         return weights
 

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dsofs.design.budget import DOUBLE
 from dsofs.design.linalg import factorise, row_norms
 from dsofs.design.types import Floats, Ints
 from dsofs.problem import Problem, Status
@@ -45,6 +44,7 @@ SETTLED, PAID, EXCHANGES = 0.03, 1e-3, 2
 # Of the rows of zeros, so many with the largest ||X_i'B|| may enter, and of these the most promising by the curvature
 # that all classes have in the mean.
 NEAREST, PROMISING = 256, 32
+COPIES = 3  # of the columns of these rows and of those in use, while their worth is estimated
 LEAST_CURVATURE = 1e-3  # of a row by itself, where rounding or the mean over classes leaves less to the others
 # Rows that are not worth their cost, by Newton's model, leave at once instead of shrinking step by step: at most this
 # part of them in a step, as the model holds for few.
@@ -159,9 +159,11 @@ def with_exchanged_rows(problem: Problem, step: Step, point: Point) -> Point | N
     """
     zero, active = np.flatnonzero(point.weights == 0), np.flatnonzero(point.weights)
     n_features = len(active) - (problem.bias and active[-1:] == problem.n_groups - 1)
-    if not len(zero) or n_features == 0 or len(active) > DIRECT:
+    n_nearest = min(NEAREST, len(zero))
+    has_room = problem.X.budget.holds(problem.X.n_samples, COPIES * (len(active) + n_nearest))
+    if not (n_nearest and n_features and has_room) or len(active) > DIRECT:
         return None
-    zero = _promising(problem, point, active, _nearest(problem, point, zero))
+    zero = _promising(problem, point, active, _nearest(problem, point, zero, n_nearest))
     return descended(problem, step, point, _exchanges(problem, point, active, zero))
 
 
@@ -200,13 +202,12 @@ def _disjoint(moves: Moves) -> Ints:
     return np.array(kept, dtype=np.intp)
 
 
-def _nearest(problem: Problem, point: Point, zero: Ints) -> Ints:
+def _nearest(problem: Problem, point: Point, zero: Ints, count: int) -> Ints:
     """Of the rows of zeros those with the largest ||X_i'B||."""
-    most = min(NEAREST, problem.X.budget.block // (DOUBLE * problem.X.n_samples))
-    if len(zero) <= most:
+    if len(zero) == count:
         return zero
     g = problem.dual_norms(point.B)[zero]
-    return np.sort(zero[np.argpartition(g, -most)[-most:]])
+    return np.sort(zero[np.argpartition(g, -count)[-count:]])
 
 
 def _promising(problem: Problem, point: Point, active: Ints, zero: Ints) -> Ints:
