@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from dsofs import DSOClassifier
-from dsofs.design import Block
+from dsofs.design import Block, Budget
 from dsofs.solvers import acceleration, local_search, solve
 from dsofs.solvers.inner.equality import EqualityStep
 from dsofs.solvers.inner.margin import MarginStep
@@ -199,3 +199,16 @@ def test_rows_that_leave_at_once_are_those_that_leave_slowly(seed, monkeypatch):
     assert at_once.status_ == slowly.status_ == "converged"
     assert at_once.objective_ == pytest.approx(slowly.objective_, rel=0.02)
     assert (np.diff(at_once.history_["objective"]) <= 1e-10 * at_once.objective_).all()
+
+
+@pytest.mark.parametrize("block", [2**21, 2**15])
+def test_exchanges_need_room(block, monkeypatch):
+    """With more samples than fit no columns are copied, as they would be of ten million samples."""
+    monkeypatch.setattr(local_search, "EXCHANGES", 0)
+    problem = random_problem(1, 600, 30, 2, p=0.5).with_C(np.ones((600, 1)))
+    problem = replace(problem, X=Block(problem.X.on_host(), Budget(block, block)))
+    point = MarginStep(problem)(problem.penalty.weights(problem.norms(solve(problem).W)), None)
+    looked = []
+    monkeypatch.setattr(local_search, "_promising", lambda *args: looked.append(args) or np.empty(0, dtype=np.intp))
+    local_search.with_exchanged_rows(problem, MarginStep(problem), point)
+    assert len(looked) == (block == 2**21)
