@@ -9,6 +9,9 @@ down and vanishes at the solution:
 
     B <- argmin  ... + rho/2 ||B - B_previous||^2
 
+Where pivoting goes round in circles, as it does once more samples are free than K has rank, non-negative least squares
+or an interior-point method take over.
+
 Small problems are quick to factorise, and calls of NumPy take longer: what is not a factorisation is done for all
 classes at once, each of which is a row of all arrays here. Large ones are solved class by class, in threads.
 
