@@ -227,12 +227,11 @@ class ProximalStep:
         fewest, patience = [self.B.shape[1] + 1] * len(todo), [PATIENCE] * len(todo)
         for _ in range(MAX_EXCHANGES):
             if self.most_free < self.B.shape[1]:
-                singular = [j for j in todo if np.count_nonzero(self.free[j]) > self.most_free]
-                if singular:
-                    circling += singular
-                    todo = [j for j in todo if j not in singular]
-                    if not todo:
-                        break
+                counts = {j: np.count_nonzero(self.free[j]) for j in todo}
+                circling += [j for j in todo if counts[j] > self.most_free]
+                todo = [j for j in todo if counts[j] <= self.most_free]
+            if not todo:
+                break
             self._solve_free(todo)
             wrong, going = self.wrong_side(todo), list[int]()
             for k, count in enumerate(() if wrong is None else wrong.sum(axis=1).tolist()):
